@@ -1,0 +1,1 @@
+"""Records to the Node: the one translator, which keeps contradictions and gaps."""

@@ -1,0 +1,47 @@
+"""What a check or the diagnosis finds wrong, and how to mend it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from podpath.net.provenance import Span
+from podpath.node.change import Change
+
+SEVERITIES = ("cause", "fault", "risk", "note")
+"""`cause`: it explains a failure in the evidence; `fault`: it breaks something; `risk`: it will; `note`: worth knowing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repair:
+    """A change that mends the fault."""
+
+    title: str
+    commands: tuple[str, ...]
+    changes: tuple[Change, ...] = ()
+    """The same on the model, so that the cure can be walked; empty where the model has no word for it."""
+    proven: str = ""
+    """`simulated` where the walk on the changed node delivers; `lab` where a real kernel did; empty where neither."""
+    side_effects: tuple[str, ...] = ()
+    """Other flows of the evidence that the change alters; empty when none does."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing that is wrong."""
+
+    check: str
+    """The check's name as in the manual: `rp-filter`, `chain-order`."""
+    severity: str
+    claim: str
+    """One sentence that names the cause."""
+    evidence: tuple[Span, ...]
+    """The lines that show it, the deciding one first."""
+    reasoning: tuple[str, ...] = ()
+    """The chain from the evidence to the claim, one sentence a link."""
+    breaks: tuple[str, ...] = ()
+    """What does not work because of it."""
+    repairs: tuple[Repair, ...] = ()
+    prevention: str = ""
+    """How it is kept from coming back."""
+    certainty: float = 1.0
+    """1 where the evidence decides it; below, a share among the possibilities."""

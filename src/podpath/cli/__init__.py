@@ -1,0 +1,1 @@
+"""Arguments, exit codes and progress: the only place that prints."""

@@ -1,0 +1,98 @@
+"""The packet under way: `struct sk_buff`, as far as the stages look at it, and the state of one branch of a walk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from podpath.datapath.exploration import Choices
+from podpath.datapath.trace import NearMiss, Step
+from podpath.net.addresses import Address
+from podpath.net.packet import Packet
+from podpath.net.provenance import Span
+from podpath.node.links import Link
+from podpath.node.node import Netns, Node
+from podpath.node.routing import Route
+
+if TYPE_CHECKING:
+    from podpath.datapath.conntrack import Connection, ConntrackTable
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """What routing decided: `struct dst_entry` with its `fib_result`."""
+
+    type: str
+    """`unicast`, `local`, `broadcast`, `blackhole`, `unreachable`, `prohibit`, ..."""
+    link: Link | None
+    """The device that the packet leaves on; `lo` for local delivery; None for an error type."""
+    gateway: Address | None
+    """The next hop; None: the destination itself."""
+    prefsrc: Address | None
+    """The source address that a local sender takes."""
+    route: Route | None
+    mtu: int = 1500
+    spans: tuple[Span, ...] = ()
+    """The route's line, and the policy rule's where it is not a default one."""
+
+
+@dataclass(slots=True)
+class Skb:
+    """One packet on its way. Mutable: the stages of one walk hand it on."""
+
+    packet: Packet
+    netns: Netns
+    link: Link | None = None
+    """`skb->dev`: where it came in, later where it goes out."""
+    iif: Link | None = None
+    """The input device as netfilter and policy rules see it; None for local output."""
+    oif: Link | None = None
+    """The output device as netfilter sees it; None before routing."""
+    mark: int = 0
+    connection: Connection | None = None
+    ctinfo: str = ""
+    """Conntrack's verdict on this packet: `NEW`, `ESTABLISHED`, `RELATED`, `INVALID`, `UNTRACKED`; empty before."""
+    reply: bool = False
+    """`CTINFO2DIR`: the packet goes in the connection's reply direction."""
+    destination: Destination | None = None
+    physin: Link | None = None
+    """`nf_bridge->physindev`: the bridge port it came in on; None where br_netfilter did not see it."""
+    physout: Link | None = None
+    bridged: bool = False
+    """True while br_netfilter runs the IP hooks for a frame that the bridge forwards."""
+    prerouted: bool = False
+    """True after br_netfilter ran PREROUTING for it: `ip_sabotage_in` skips the second time."""
+    pkt_type: str = "host"
+    """`host`, `otherhost`, `broadcast`, `multicast`: from the destination MAC."""
+    uid: int | None = None
+    """The sending socket's owner; None for a forwarded packet."""
+
+
+@dataclass(slots=True)
+class Walk:
+    """One branch of a walk or conversation: the node, the answers taken so far, and the state that packets leave behind."""
+
+    node: Node
+    choices: Choices
+    conntrack: dict[str, ConntrackTable] = field(default_factory=dict)
+    """By namespace; made from the evidence's entries when first needed."""
+    steps: list[Step] = field(default_factory=list)
+    """Of the packet that is under way."""
+
+    def step(
+        self,
+        stage: str,
+        skb: Skb,
+        function: str,
+        before: Packet,
+        decision: str,
+        template: str,
+        *arguments: object,
+        spans: tuple[Span, ...] = (),
+        near: tuple[NearMiss, ...] = (),
+        link: str | None = None,
+    ) -> None:
+        """Record a decision on the packet; `skb.packet` is what it is after it."""
+        self.steps.append(
+            Step(stage, skb.netns.name, function, before, skb.packet, decision, template, arguments, spans, near, link)
+        )

@@ -1,0 +1,173 @@
+"""What a walk gives back: steps with reasons, an outcome, and the assumptions that a branch rests on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from podpath.net.addresses import Address, Mac
+from podpath.net.packet import Packet
+from podpath.net.probe import Probe
+from podpath.net.provenance import Span
+
+
+class Step(NamedTuple):
+    """One decision on the way of a packet."""
+
+    stage: str
+    """The stage's name in the order table: `PREROUTING nat`, `route input`, `rp_filter`, `neighbour`."""
+    netns: str
+    function: str
+    """The kernel function that decides, e.g. `net/ipv4/fib_frontend.c:fib_validate_source v6.12`."""
+    before: Packet
+    after: Packet
+    """Equal to `before` where the stage changed nothing."""
+    decision: str
+    """One word: `accept`, `drop`, `dnat`, `snat`, `route`, `forward`, `new`, `invalid`, `pass`, ..."""
+    template: str
+    """The reason as a sentence with `{0}` places for `arguments`; formatted only when somebody reads it."""
+    arguments: tuple[object, ...] = ()
+    spans: tuple[Span, ...] = ()
+    """The lines that decided, the deciding one first."""
+    near: tuple[NearMiss, ...] = ()
+    """What almost decided instead: a rule that missed by one match, a route beaten by its metric."""
+    link: str | None = None
+    """The device that the packet is on or goes to, where that is the point of the step."""
+
+    @property
+    def why(self) -> str:
+        """The reason as a sentence."""
+        return self.template.format(*self.arguments) if self.arguments else self.template
+
+
+class NearMiss(NamedTuple):
+    """A rule or route that did not decide, and what it missed by."""
+
+    span: Span
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivered:
+    """The packet reached a socket's door in a namespace of the node."""
+
+    netns: str
+    packet: Packet
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transmitted:
+    """The packet left the node on a device."""
+
+    netns: str
+    link: str
+    packet: Packet
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dropped:
+    """The packet ended without a word to its sender."""
+
+    netns: str
+    reason: str
+    """The kernel's drop reason without SKB_DROP_REASON_, e.g. `NETFILTER_DROP`, `IP_RPFILTER`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejected:
+    """The packet ended, and its sender is told (an ICMP error, a TCP reset, an error number)."""
+
+    netns: str
+    reason: str
+    answer: str
+    """What the sender gets: `icmp-port-unreachable`, `tcp-reset`, `EHOSTUNREACH`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undecided:
+    """The walk met something that is not modelled or cannot be known."""
+
+    netns: str
+    why: str
+    ask: str
+    """The command or look that would tell; empty where none would."""
+
+
+Outcome = Delivered | Transmitted | Dropped | Rejected | Undecided
+
+
+class Assumption(NamedTuple):
+    """What a branch took for granted at one fork."""
+
+    fact: str
+    value: object
+    meaning: str
+    """The option's meaning, in words."""
+    ask: str
+    """The command that tells; empty where the kernel chooses at random."""
+    rank: int
+    """0 for the likeliest option, then up."""
+    random: bool = False
+    """True where the kernel chooses (`statistic`, ECMP hash), not the evidence."""
+    span: Span | None = None
+    """The line that speaks for this option, where outputs disagree."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trace:
+    """The way of one packet through the node."""
+
+    name: str
+    """Its part in the conversation: `SYN`, `SYN-ACK`, `ACK`, `data`, `echo request`."""
+    direction: str
+    """`original` or `reply`."""
+    start: str
+    """The namespace it starts in."""
+    packet: Packet
+    """As its sender made it."""
+    steps: tuple[Step, ...]
+    outcome: Outcome
+
+    @property
+    def deciding(self) -> Step:
+        """The step that led to the outcome: the last one."""
+        return self.steps[-1]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Branch:
+    """A conversation under one set of assumptions."""
+
+    assumptions: tuple[Assumption, ...]
+    traces: tuple[Trace, ...]
+    works: bool | None
+    """True: every packet arrived; False: one did not; None: undecided."""
+    failure: str = ""
+    """Where it does not work: one line, e.g. `ACK dropped by KUBE-FORWARD rule 1`."""
+
+    @property
+    def last(self) -> Trace:
+        """The trace that ended the conversation: the failing one where it failed."""
+        return self.traces[-1]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversation:
+    """All branches of one probe's connection."""
+
+    probe: Probe
+    branches: tuple[Branch, ...]
+    """The one with the likeliest assumptions first."""
+    verdict: str
+    """`ALWAYS`, `SOMETIMES`, `NEVER` works; `UNDECIDED` where the likeliest branch is."""
+    truncated: bool = False
+    """True where more branches exist than were walked."""
+
+
+class ArpRequest(NamedTuple):
+    """The ARP request (or neighbour solicitation) that resolving a next hop puts on a link."""
+
+    link: str
+    sender_mac: Mac | None
+    sender: Address
+    target: Address

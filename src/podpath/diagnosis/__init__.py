@@ -1,0 +1,1 @@
+"""Failing probes found, walked and explained; repairs proven; the next question asked."""

@@ -1,0 +1,42 @@
+"""The answer of a diagnosis, as data: the reports render it, the command's exit code follows from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from podpath.checks.finding import Finding
+from podpath.datapath.trace import Conversation
+from podpath.net.provenance import Gap
+from podpath.node.case import Contradiction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A fact that is missing, the command that tells it, and what each answer would mean."""
+
+    fact: str
+    ask: str
+    decides: tuple[str, ...]
+    """One line for each possible value: `1 or 2: the reply is dropped at lxc1234; 0: look at FORWARD next`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnosis:
+    """Everything that podpath has to say about a case."""
+
+    verdict: str
+    """`fault`, `possible` (some causes are possible, a question decides), `none`."""
+    findings: tuple[Finding, ...]
+    """The cause first."""
+    conversations: tuple[Conversation, ...] = ()
+    questions: tuple[Question, ...] = ()
+    """The most telling first."""
+    contradictions: tuple[Contradiction, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What the reader should know about how the answer was reached: boundaries that are not modelled, and the like."""
+
+    @property
+    def exit_code(self) -> int:
+        """0 nothing wrong found, 1 a fault found, 3 undecided for lack of evidence."""
+        return {"fault": 1, "possible": 3, "none": 0}[self.verdict]

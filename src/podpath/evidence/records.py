@@ -1,0 +1,414 @@
+"""What readers give: typed, tolerant records, each with the span it was read from.
+
+A record keeps what its line says and nothing else: a field that the text does not show is None (or empty), never a default.
+Text and JSON forms of one command give the same records. `assembly` alone turns them into the Node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from podpath.net.addresses import Address, Family, IfName, Mac, MaskedMark, PortRange, Prefix
+from podpath.net.packet import Packet
+from podpath.net.provenance import Gap, Span
+
+
+class Reading(NamedTuple):
+    """What one reader made of one source: together the spans cover every line that is not blank."""
+
+    records: tuple[Record, ...]
+    gaps: tuple[Gap, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """Base of all records."""
+
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeadingRecord(Record):
+    """A line that belongs to the format but states no fact: a heading, a column title, a separator, a trailer."""
+
+    text: str = ""
+    partial: bool = False
+    """True where it says that lines are missing (`...`, `--` of a grep)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkRecord(Record):
+    """A device of `ip link` or `ip addr`."""
+
+    name: IfName
+    ifindex: int | None = None
+    kind: str | None = None
+    flags: tuple[str, ...] | None = None
+    mtu: int | None = None
+    state: str | None = None
+    master: str | None = None
+    peer_name: str | None = None
+    """The part behind `@` where it is a name."""
+    peer_ifindex: int | None = None
+    """The part behind `@` where it is `ifN`, or JSON's `link_index`."""
+    peer_netns: str | None = None
+    """`link-netns NAME`, or the id of `link-netnsid N` as text."""
+    mac: Mac | None = None
+    details: Mapping[str, str] = field(default_factory=dict)
+    """Options of the kind and of the bridge port (`hairpin`, `vlan_filtering`, `id` of vxlan, ...), spelled as the JSON keys."""
+    qdisc: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddressRecord(Record):
+    """An address of `ip addr`."""
+
+    link: IfName | None
+    """None where the fragment does not show the device."""
+    address: Address
+    length: int
+    peer: Address | None = None
+    broadcast: Address | None = None
+    scope: str | None = None
+    flags: tuple[str, ...] = ()
+    """`secondary`, `dynamic`, `noprefixroute`, `deprecated`, `tentative`, ..."""
+
+
+class NexthopRecord(NamedTuple):
+    """One nexthop of a route."""
+
+    link: str | None
+    gateway: Address | None
+    weight: int | None
+    flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RouteRecord(Record):
+    """A route of `ip route` or `route -n`."""
+
+    prefix: Prefix
+    type: str | None = None
+    """None: unicast."""
+    nexthops: tuple[NexthopRecord, ...] = ()
+    table: str | None = None
+    metric: int | None = None
+    prefsrc: Address | None = None
+    scope: str | None = None
+    protocol: str | None = None
+    tos: int | None = None
+    mtu: int | None = None
+    mtu_locked: bool = False
+    flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyRuleRecord(Record):
+    """A line of `ip rule`."""
+
+    family: Family
+    priority: int | None
+    negated: bool = False
+    src: Prefix | None = None
+    dst: Prefix | None = None
+    iif: str | None = None
+    oif: str | None = None
+    mark: MaskedMark | None = None
+    tos: int | None = None
+    protocol: int | None = None
+    sport: PortRange | None = None
+    dport: PortRange | None = None
+    uids: PortRange | None = None
+    l3mdev: bool = False
+    action: str = "lookup"
+    table: str | None = None
+    goto: int | None = None
+    suppress_prefixlength: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NeighbourRecord(Record):
+    """A line of `ip neigh` or `arp -n`."""
+
+    address: Address
+    link: str | None
+    mac: Mac | None = None
+    state: str | None = None
+    flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SysctlRecord(Record):
+    """One sysctl, from `sysctl`, a sysctl.d file or a /proc/sys file."""
+
+    key: str
+    """Dotted; a dot inside a device name is spelled `/` as sysctl(8) does."""
+    value: str
+    configured: bool = False
+    """True for a line of a configuration file: wanted, not necessarily in force."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModuleRecord(Record):
+    """A line of lsmod: a loaded module."""
+
+    name: str
+    used_by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BridgeRecord(Record):
+    """A bridge and ports of it (`brctl show`)."""
+
+    name: IfName
+    ports: tuple[IfName, ...]
+    stp: bool | None = None
+    bridge_id: str | None = None
+    partial: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BridgePortRecord(Record):
+    """A port of `bridge link`."""
+
+    port: IfName
+    bridge: str | None
+    state: str | None = None
+    details: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FdbRecord(Record):
+    """A line of `bridge fdb`."""
+
+    mac: Mac
+    link: IfName
+    vlan: int | None = None
+    master: str | None = None
+    dst: Address | None = None
+    flags: tuple[str, ...] = ()
+    """`self`, `permanent`, `extern_learn`, `static`, ..."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BridgeVlanRecord(Record):
+    """A VLAN of a port of `bridge vlan`."""
+
+    port: IfName
+    vlan: int
+    last: int | None = None
+    pvid: bool = False
+    untagged: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SocketRecord(Record):
+    """A line of `ss` or `netstat`."""
+
+    protocol: int
+    state: str
+    local: Address | None
+    """None: any address."""
+    port: int | None
+    link: str | None = None
+    process: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OvsPortRecord(Record):
+    """A port of an Open vSwitch bridge (`ovs-vsctl show`)."""
+
+    bridge: str
+    port: str
+    interfaces: tuple[tuple[str, str | None], ...]
+    """Interface names with their type (`internal`, `patch`; None for a system device)."""
+    tag: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OvsBondRecord(Record):
+    """What `ovs-appctl bond/show` says of a bond."""
+
+    name: str | None
+    mode: str | None
+    active_slave: str | None
+    active_mac: Mac | None
+    slaves: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CniRecord(Record):
+    """A CNI configuration: a network list, or a single plugin's configuration."""
+
+    name: str | None
+    version: str | None
+    plugins: tuple[Mapping[str, object], ...]
+    single: bool = False
+    """True for a `.conf` with one plugin at the top level."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CiliumOptionRecord(Record):
+    """One option of Cilium, by the key of its ConfigMap (`enable-bpf-masquerade`)."""
+
+    key: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceRecord(Record):
+    """A Service (`kubectl describe service`)."""
+
+    namespace: str | None
+    name: str | None
+    type: str | None
+    addresses: tuple[Address, ...]
+    ports: tuple[ServicePortRecord, ...]
+
+
+class ServicePortRecord(NamedTuple):
+    """One port of a described Service."""
+
+    name: str | None
+    protocol: int
+    port: int
+    target: str | None
+    node_port: int | None
+    endpoints: tuple[tuple[Address, int], ...]
+    more: int
+    """How many endpoints the listing left out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PodRecord(Record):
+    """A pod (`kubectl describe pod`, `kubectl get pods -o wide`)."""
+
+    namespace: str | None
+    name: str | None
+    address: Address | None
+    node: str | None
+    node_address: Address | None = None
+    details: Mapping[str, str] = field(default_factory=dict)
+    """Annotations, labels and container states that matter, by their Kubernetes names."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventRecord(Record):
+    """A Kubernetes event."""
+
+    type: str
+    reason: str
+    age: str | None
+    origin: str | None
+    object: str | None
+    message: str
+    count: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttemptRecord(Record):
+    """A connection that somebody tried, and what came of it: a curl, a ping, a probe, a client's log line."""
+
+    protocol: int
+    dst: Address
+    dport: int
+    """0 for ICMP."""
+    result: str
+    """`ok`, `timeout`, `refused`, `reset`, `unreachable`."""
+    src: Address | None = None
+    who: str = ""
+    """`curl`, `ping`, `kubelet readiness probe`, `container log`, ..."""
+    origin: str | None = None
+    """Where it ran: `host`, `pod`, a namespace's name; None where the text does not say."""
+    detail: str = ""
+    """The message that says how it failed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeedRecord(Record):
+    """A command that changes the node, as typed at a prompt (`modprobe br_netfilter`, `sysctl -w ...`, `ip route del ...`)."""
+
+    command: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PacketRecord(Record):
+    """One packet of tcpdump's text."""
+
+    time: float | None
+    """Seconds since midnight, or since the epoch where the date stands there too."""
+    packet: Packet | None
+    """None for what is not IP, and for ARP."""
+    link: str | None = None
+    direction: str | None = None
+    relative: bool = True
+    """True where sequence and acknowledgement numbers may be relative to the connection's first packet."""
+    smac: str | None = None
+    """As printed: MACs in articles are often replaced by words (`MGNT_MAC`)."""
+    dmac: str | None = None
+    arp: ArpRecord | None = None
+    note: str = ""
+    """What the printer said further: `HTTP: GET / HTTP/1.1`."""
+
+
+class ArpRecord(NamedTuple):
+    """The body of an ARP frame."""
+
+    operation: str
+    sender: Address | None
+    target: Address | None
+    sender_mac: str | None
+    target_mac: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IpSetRecord(Record):
+    """A `create` line of `ipset save`."""
+
+    name: str
+    type: str
+    family: Family
+    options: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IpSetEntryRecord(Record):
+    """An `add` line of `ipset save`."""
+
+    name: str
+    parts: tuple[str, ...]
+    options: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    nomatch: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConntrackRecord(Record):
+    """A line of `conntrack -L` or /proc/net/nf_conntrack."""
+
+    family: Family
+    protocol: int
+    state: str | None
+    timeout: int | None
+    original: ConnTupleRecord
+    reply: ConnTupleRecord | None
+    unreplied: bool = False
+    assured: bool = False
+    offloaded: bool = False
+    mark: int | None = None
+    zone: int | None = None
+    zone_original: int | None = None
+    zone_reply: int | None = None
+    id: int | None = None
+
+
+class ConnTupleRecord(NamedTuple):
+    """One direction of a conntrack line; None where digits were elided."""
+
+    src: Address
+    dst: Address
+    sport: int | None
+    dport: int | None
+    icmp_type: int | None = None
+    icmp_id: int | None = None

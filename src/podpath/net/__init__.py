@@ -1,0 +1,1 @@
+"""Values that every package speaks: addresses, prefixes, packets, probes, and where a fact came from."""

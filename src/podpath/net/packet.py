@@ -1,0 +1,65 @@
+"""A packet's headers as one immutable value.
+
+Only what some stage of the datapath looks at is here. It is a named tuple so that `_replace` (a NAT, a TTL step) stays cheap.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from podpath.net import protocols
+from podpath.net.addresses import Address, Family, Mac
+
+
+class Packet(NamedTuple):
+    """An IP packet, with the Ethernet header that carries it where it is on a link."""
+
+    src: Address
+    dst: Address
+    protocol: int
+    sport: int = 0
+    """Source port; for ICMP echo the identifier; 0 where the protocol has none."""
+    dport: int = 0
+    """Destination port; for ICMP echo the identifier."""
+    flags: int = 0
+    """TCP flags, bits of `protocols.SYN` and friends."""
+    icmp_type: int = 0
+    icmp_code: int = 0
+    ttl: int = 64
+    tos: int = 0
+    length: int = 60
+    """Bytes of the whole IP packet, header included."""
+    payload: int = 0
+    """Bytes after the transport header."""
+    dont_fragment: bool = True
+    fragment: bool = False
+    """True for a fragment other than the first: it has no ports."""
+    bad_checksum: bool = False
+    seq: int = 0
+    """TCP sequence number relative to the sender's initial one (the SYN has 0)."""
+    ack: int = 0
+    """TCP acknowledgement number relative to the peer's initial sequence number."""
+    smac: Mac | None = None
+    """Ethernet source; None while the packet is not on a link."""
+    dmac: Mac | None = None
+    quoted: Packet | None = None
+    """The packet inside an ICMP error."""
+
+    @property
+    def family(self) -> Family:
+        """The IP version."""
+        return self.dst.family
+
+    def __str__(self) -> str:
+        """Spell it as a probe does: `tcp 10.0.0.1:1234 > 10.0.0.2:80 [SYN]`."""
+        name = protocols.protocol_name(self.protocol)
+        if self.protocol in (protocols.TCP, protocols.UDP, protocols.SCTP) and not self.fragment:
+            flags = f" [{protocols.flag_names(self.flags)}]" if self.protocol == protocols.TCP else ""
+            return f"{name} {endpoint(self.src, self.sport)} > {endpoint(self.dst, self.dport)}{flags}"
+        kind = f" type {self.icmp_type} code {self.icmp_code}" if self.protocol in (protocols.ICMP, protocols.ICMPV6) else ""
+        return f"{name} {self.src} > {self.dst}{kind}"
+
+
+def endpoint(address: Address, port: int) -> str:
+    """Spell an address with its port: `10.0.0.1:80`, `[fd00::1]:80`."""
+    return f"[{address}]:{port}" if address.family == 6 else f"{address}:{port}"

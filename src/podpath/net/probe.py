@@ -1,0 +1,88 @@
+"""The packet or connection that is asked about, and its one-line spelling.
+
+tcp 172.16.0.30 > 104.17.32.82:80
+tcp 172.16.0.30:50880 > 104.17.32.82:80 from pod-a
+udp 10.244.1.5 > 10.96.0.10:53 in lxc1234
+icmp 10.0.0.1 > 10.0.0.2
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from podpath.net import protocols
+from podpath.net.addresses import Address
+from podpath.net.errors import UsageError
+from podpath.net.packet import endpoint
+
+EPHEMERAL = 40000
+"""The client port that is assumed where the probe names none."""
+
+_SYNTAX = re.compile(
+    r"(?P<protocol>tcp|udp|icmp)\s+(?P<src>\S+)\s*(?:>|->)\s*(?P<dst>\S+)(?:\s+(?P<where>from|in)\s+(?P<place>\S+))?\s*",
+    re.IGNORECASE,
+)
+_ENDPOINT = re.compile(r"\[(?P<v6>[0-9A-Fa-f:.]+)\](?::(?P<p6>\d+))?|(?P<v4>[0-9.]+)(?::(?P<p4>\d+))?|(?P<bare>[0-9A-Fa-f:]+)")
+
+
+class Probe(NamedTuple):
+    """A connection to try: who speaks to whom, and where the first packet starts."""
+
+    protocol: int
+    src: Address
+    dst: Address
+    sport: int = EPHEMERAL
+    dport: int = 0
+    """0 for ICMP echo."""
+    netns: str | None = None
+    """The namespace whose process sends; None: found from the source address."""
+    in_dev: str | None = None
+    """The host device on which the first packet arrives; None: it is sent by a process."""
+
+    @classmethod
+    def parse(cls, text: str) -> Probe:
+        """Read the one-line spelling; `UsageError` says which part is wrong."""
+        example = "for example: tcp 172.16.0.30 > 104.17.32.82:80"
+        found = _SYNTAX.fullmatch(text.strip())
+        if found is None:
+            raise UsageError(f"expected PROTOCOL SOURCE > DESTINATION[:PORT] [from NETNS | in DEV], saw {text!r}; {example}")
+        protocol = protocols.NUMBERS[found["protocol"].lower()]
+        src, sport = _parse_endpoint(found["src"])
+        dst, dport = _parse_endpoint(found["dst"])
+        if src.family != dst.family:
+            raise UsageError(f"source and destination are of different families in {text!r}")
+        if protocol == protocols.ICMP and src.family == 6:
+            protocol = protocols.ICMPV6
+        if protocol in (protocols.TCP, protocols.UDP) and not dport:
+            raise UsageError(f"expected a destination port in {text!r}; {example}")
+        place = found["place"]
+        return cls(
+            protocol, src, dst, sport or EPHEMERAL, dport,
+            place if (found["where"] or "").lower() == "from" else None,
+            place if (found["where"] or "").lower() == "in" else None,
+        )  # fmt: skip
+
+    def __str__(self) -> str:
+        """Spell it so that `parse` reads it back."""
+        if self.protocol in (protocols.TCP, protocols.UDP):
+            ends = f"{endpoint(self.src, self.sport)} > {endpoint(self.dst, self.dport)}"
+        else:
+            ends = f"{self.src} > {self.dst}"
+        name = "icmp" if self.protocol == protocols.ICMPV6 else protocols.protocol_name(self.protocol)
+        place = f" from {self.netns}" if self.netns else f" in {self.in_dev}" if self.in_dev else ""
+        return f"{name} {ends}{place}"
+
+
+def _parse_endpoint(text: str) -> tuple[Address, int]:
+    found = _ENDPOINT.fullmatch(text)
+    if found is None:
+        raise UsageError(f"expected ADDRESS[:PORT], saw {text!r}")
+    port = int(found["p6"] or found["p4"] or 0)
+    try:
+        address = Address.parse(found["v6"] or found["v4"] or found["bare"])
+    except ValueError as error:
+        raise UsageError(f"expected ADDRESS[:PORT], saw {text!r}: {error}") from error
+    if port > 65535:
+        raise UsageError(f"port {port} is above 65535 in {text!r}")
+    return address, port

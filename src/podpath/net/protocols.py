@@ -1,0 +1,36 @@
+"""Protocol numbers and names as /etc/protocols and iptables spell them, and the bits of a TCP header."""
+
+from __future__ import annotations
+
+ICMP, IGMP, IPIP, TCP, UDP, IPV6, GRE, ESP, AH, ICMPV6, SCTP, UDPLITE = 1, 2, 4, 6, 17, 41, 47, 50, 51, 58, 132, 136
+
+NAMES: dict[int, str] = {
+    0: "all", ICMP: "icmp", IGMP: "igmp", IPIP: "ipencap", TCP: "tcp", 12: "pup", UDP: "udp", 33: "dccp", IPV6: "ipv6",
+    GRE: "gre", ESP: "esp", AH: "ah", ICMPV6: "ipv6-icmp", 89: "ospf", 103: "pim", 112: "vrrp", SCTP: "sctp", UDPLITE: "udplite",
+}  # fmt: skip
+NUMBERS: dict[str, int] = {name: number for number, name in NAMES.items()} | {"icmpv6": ICMPV6, "ip": 0, "ipip": IPIP}
+
+FIN, SYN, RST, PSH, ACK, URG, ECE, CWR = 0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80
+FLAG_NAMES: tuple[tuple[int, str], ...] = (
+    (FIN, "FIN"), (SYN, "SYN"), (RST, "RST"), (PSH, "PSH"), (ACK, "ACK"), (URG, "URG"),
+)  # fmt: skip
+
+
+def protocol_number(text: str) -> int:
+    """Read a protocol by name or number; `ValueError` where it is neither."""
+    if text.isdigit() and text.isascii() and int(text) <= 255:
+        return int(text)
+    try:
+        return NUMBERS[text.lower()]
+    except KeyError:
+        raise ValueError(f"expected a protocol, saw {text!r}") from None
+
+
+def protocol_name(number: int) -> str:
+    """Spell a protocol number as iptables does."""
+    return NAMES.get(number, str(number))
+
+
+def flag_names(flags: int) -> str:
+    """Spell TCP flags as iptables does, e.g. `SYN,ACK`; `NONE` where none is set."""
+    return ",".join(name for bit, name in FLAG_NAMES if flags & bit) or "NONE"

@@ -1,0 +1,117 @@
+"""Where a fact came from: sources, spans of their text, gaps, and facts that are known or unknown.
+
+Every answer of podpath quotes the line that decided it, so a `Span` travels with every value from the reader to the report.
+A span keeps no text of its own: it points into its source's lines, so that 150,000 rules cost 150,000 small tuples.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Generic, NamedTuple, TypeVar
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Source:
+    """One command's output, one file or one block of a document. Compared by identity."""
+
+    name: str
+    """The file it stands in, as the user named it, e.g. `ticket.md` or `bundle/netns/host/sysctl.txt`."""
+    lines: tuple[str, ...]
+    """Its lines without line ends, exactly as they stand."""
+    first_line: int = 1
+    """The number that its first line has in the file."""
+    format: str = ""
+    """The recognised format, e.g. `iptables-save`; empty while it is not recognised."""
+    command: str | None = None
+    """The command line that printed it, where a prompt or a file name says so."""
+    prompt: str | None = None
+    """The shell prompt before the command, e.g. `root@node1:~ #`: it names a host."""
+    netns: str | None = None
+    """The network namespace it was taken in; None where the evidence does not say (taken for the host's)."""
+    taken_at: float | None = None
+    """When it was taken, in seconds since the epoch; None where the evidence does not say."""
+    label: str | None = None
+    """The line of prose just before a block (`On a good host:`); None where there is none."""
+    order: int = 0
+    """The place of the block in its document, from 0: later blocks may show a later state."""
+
+
+class Span(NamedTuple):
+    """Lines of a source, first and last included, by their number in the file."""
+
+    source: Source
+    line: int
+    last_line: int
+
+    @property
+    def text(self) -> str:
+        """The lines it stands for, joined by newlines."""
+        start = self.line - self.source.first_line
+        return "\n".join(self.source.lines[start : self.last_line - self.source.first_line + 1])
+
+    def __str__(self) -> str:
+        """Spell it as compilers do: `file:line`."""
+        return f"{self.source.name}:{self.line}"
+
+
+class Gap(NamedTuple):
+    """Something that stands in the evidence and could not be read or used, and why."""
+
+    span: Span
+    why: str
+    """What was expected and what was seen instead, one line."""
+
+
+class Known(NamedTuple, Generic[T]):
+    """A fact with its value."""
+
+    value: T
+    span: Span | None = None
+    """The line that says so; None for what holds by the kernel's own rules (a connected route of an address, say)."""
+    because: str = ""
+    """Why it is taken to hold, where the span alone does not show it."""
+
+
+class Option(NamedTuple, Generic[T]):
+    """One value that an unknown fact may have."""
+
+    value: T
+    meaning: str
+    """What it stands for, in words: `strict`, `as at ticket.md:40 (On a good host:)`, `no such rule`."""
+    span: Span | None = None
+    """The line that speaks for it, where two outputs disagree."""
+
+
+class Unknown(NamedTuple, Generic[T]):
+    """A fact that the evidence does not settle: a walk forks over its options."""
+
+    fact: str
+    """Its name, e.g. `net.ipv4.conf.all.rp_filter in netns host`."""
+    ask: str
+    """The command whose output tells."""
+    options: tuple[Option[T], ...]
+    """The values that it may have, the likeliest first; never empty."""
+    why: str = "not in the evidence"
+    """Why it is unknown: not in the evidence, elided, or two outputs disagree."""
+
+    @property
+    def disputed(self) -> bool:
+        """Tell whether outputs in the evidence disagree about it."""
+        return sum(option.span is not None for option in self.options) > 1
+
+
+Fact = Known[T] | Unknown[T]
+
+
+class Listing(NamedTuple, Generic[T]):
+    """Things of one kind that the evidence lists, and whether it lists them all."""
+
+    items: tuple[T, ...]
+    complete: bool
+    """False where the listing is a fragment (a grep, an ellipsis, or nothing at all)."""
+    ask: str
+    """The command that prints the whole listing."""
+    span: Span | None = None
+    """Where the listing stands; None where the evidence holds none."""

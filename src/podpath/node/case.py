@@ -1,0 +1,96 @@
+"""A case: the node, and what people and captures saw go wrong (or right) on it.
+
+`checks` and `diagnosis` meet the world only through this: facts with spans, never records.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from podpath.net.addresses import Address, Mac
+from podpath.net.packet import Packet
+from podpath.net.probe import Probe
+from podpath.net.provenance import Gap, Span
+from podpath.node.node import Node
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """Somebody tried to connect: a curl, a ping, a readiness probe, a log line of a client."""
+
+    probe: Probe
+    result: str
+    """`ok`, `timeout`, `refused`, `reset`, `unreachable`."""
+    span: Span
+    who: str = ""
+    """Who tried, in words: `kubelet's readiness probe`."""
+    good: bool = False
+    """True where the evidence says that it was tried on a good node or after the cure."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sighting:
+    """A frame that a capture shows."""
+
+    packet: Packet
+    """Sequence numbers are as printed."""
+    span: Span
+    time: float | None
+    """Seconds, within the capture's own clock; None where the text has no time."""
+    netns: str | None = None
+    link: str | None = None
+    direction: str | None = None
+    """`in`, `out`, `broadcast`, `multicast`, `promisc`; None where the capture does not say."""
+    capture: int = 0
+    """Which capture of the case it belongs to."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArpSighting:
+    """An ARP frame that a capture shows."""
+
+    operation: str
+    """`request` or `reply`."""
+    sender: Address
+    target: Address
+    sender_mac: Mac | None
+    """From the ARP body where printed, else the Ethernet source."""
+    target_mac: Mac | None
+    span: Span
+    time: float | None
+    smac: Mac | None = None
+    dmac: Mac | None = None
+    netns: str | None = None
+    link: str | None = None
+    direction: str | None = None
+    capture: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contradiction:
+    """Two outputs in the evidence that cannot both hold at the same time."""
+
+    fact: str
+    spans: tuple[Span, ...]
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deed:
+    """A command in the evidence that changes the node (`modprobe br_netfilter`): facts before and after it differ."""
+
+    command: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One node's evidence, read and put together."""
+
+    node: Node
+    attempts: tuple[Attempt, ...] = ()
+    sightings: tuple[Sighting, ...] = ()
+    arps: tuple[ArpSighting, ...] = ()
+    contradictions: tuple[Contradiction, ...] = ()
+    deeds: tuple[Deed, ...] = ()
+    gaps: tuple[Gap, ...] = ()

@@ -1,0 +1,123 @@
+"""Changes to a node, as data: what a repair would do, applied to the frozen model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from podpath.net.addresses import Family
+from podpath.node.links import InterfaceAddress
+from podpath.node.netfilter import Rule
+from podpath.node.routing import PolicyRule, Route
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetSysctl:
+    """`sysctl -w KEY=VALUE` in a namespace."""
+
+    netns: str
+    key: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteRoute:
+    """`ip route del`."""
+
+    netns: str
+    route: Route
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddRoute:
+    """`ip route add`."""
+
+    netns: str
+    route: Route
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddPolicyRule:
+    """`ip rule add`."""
+
+    netns: str
+    rule: PolicyRule
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeletePolicyRule:
+    """`ip rule del`."""
+
+    netns: str
+    rule: PolicyRule
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteRule:
+    """`iptables -D`."""
+
+    netns: str
+    family: Family
+    flavour: str
+    rule: Rule
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InsertRule:
+    """`iptables -I CHAIN POSITION`: the rule's own table, chain and position say where."""
+
+    netns: str
+    family: Family
+    flavour: str
+    rule: Rule
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetPolicy:
+    """`iptables -P CHAIN ACCEPT`."""
+
+    netns: str
+    family: Family
+    flavour: str
+    table: str
+    chain: str
+    policy: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddAddress:
+    """`ip addr add`."""
+
+    netns: str
+    address: InterfaceAddress
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteConntrack:
+    """`conntrack -D`: forget the entries of one original destination."""
+
+    netns: str
+    original_dst: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetLink:
+    """`ip link set`: the named attributes of a device, or of it as a bridge port (`hairpin`)."""
+
+    netns: str
+    link: str
+    attributes: tuple[tuple[str, str], ...]
+
+
+Change = (
+    SetSysctl
+    | DeleteRoute
+    | AddRoute
+    | AddPolicyRule
+    | DeletePolicyRule
+    | DeleteRule
+    | InsertRule
+    | SetPolicy
+    | AddAddress
+    | DeleteConntrack
+    | SetLink
+)

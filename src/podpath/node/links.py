@@ -1,0 +1,151 @@
+"""Network devices and their addresses and neighbours, as the kernel holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from podpath.net.addresses import Address, IfName, Mac, Prefix
+from podpath.net.provenance import Fact, Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Peer:
+    """The other end of a veth pair."""
+
+    netns: str
+    link: IfName
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BridgePort:
+    """What a bridge holds of one of its ports (`bridge -d link`)."""
+
+    state: str = "forwarding"
+    hairpin: bool = False
+    isolated: bool = False
+    learning: bool = True
+    flood: bool = True
+    neigh_suppress: bool = False
+    pvid: int | None = 1
+    """VLAN of untagged frames; None: it takes none."""
+    vlans: frozenset[int] = frozenset({1})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bridge:
+    """What a bridge device has beyond a link (`ip -d link`)."""
+
+    vlan_filtering: bool = False
+    nf_call_iptables: bool = False
+    """The bridge's own switch, OR-ed with the sysctl of its namespace."""
+    nf_call_ip6tables: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vxlan:
+    """What a vxlan device has beyond a link."""
+
+    vni: int
+    port: int
+    local: Address | None = None
+    remote: Address | None = None
+    dev: IfName | None = None
+    learning: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """A network device."""
+
+    name: IfName
+    ifindex: int | None = None
+    """None where the evidence does not say."""
+    kind: str = ""
+    """iproute2's kind (`veth`, `bridge`, `vxlan`, `bond`, `openvswitch`, ...); empty for hardware and where unknown."""
+    up: bool = True
+    """IFF_UP: administratively up."""
+    carrier: bool = True
+    """IFF_LOWER_UP."""
+    noarp: bool = False
+    promisc: bool = False
+    mtu: int = 1500
+    mac: Mac | None = None
+    master: IfName | None = None
+    """The bridge, bond or VRF it is enslaved to (`ovs-system` for a port of Open vSwitch)."""
+    lower: IfName | None = None
+    """The device that a VLAN or macvlan sits on."""
+    peer: Fact[Peer] | None = None
+    """The other end of a veth; None for every other kind: its frames leave the node."""
+    bridge: Bridge | None = None
+    port: BridgePort | None = None
+    vxlan: Vxlan | None = None
+    bond_slave_of: str | None = None
+    """The bond or OVS port that it is a slave of, where that is not its `master` (Open vSwitch)."""
+    span: Span | None = None
+    """Where it stands; None where only other facts imply it."""
+    inferred: str = ""
+    """Why it is taken to exist where no listing shows it; empty for a listed link."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InterfaceAddress:
+    """An address on a device. Their order is the kernel's: the first primary one of a scope is preferred."""
+
+    link: IfName
+    address: Address
+    length: int
+    scope: str = "global"
+    """`global`, `site`, `link` or `host`."""
+    secondary: bool = False
+    broadcast: Address | None = None
+    peer: Address | None = None
+    """The far end of a point-to-point address."""
+    noprefixroute: bool = False
+    tentative: bool = False
+    span: Span | None = None
+    inferred: str = ""
+
+    @property
+    def prefix(self) -> Prefix:
+        """The on-link prefix of the address (of its peer, for a point-to-point one)."""
+        return Prefix.of(self.peer or self.address, self.length)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Neighbour:
+    """An entry of the neighbour table (ARP or ND)."""
+
+    address: Address
+    link: IfName
+    mac: Mac | None = None
+    state: str = "REACHABLE"
+    """NUD state: PERMANENT, NOARP, REACHABLE, STALE, DELAY, PROBE, INCOMPLETE, FAILED."""
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FdbEntry:
+    """A forwarding entry of a bridge or a vxlan device."""
+
+    mac: Mac
+    link: IfName
+    """The port that the MAC is behind."""
+    bridge: IfName | None = None
+    vlan: int | None = None
+    local: bool = False
+    """True for an own address of the bridge or port (`permanent`)."""
+    dst: Address | None = None
+    """The remote tunnel end, of a vxlan entry."""
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OvsBridge:
+    """An Open vSwitch bridge: ports by name, each with its interfaces (more than one: a bond)."""
+
+    name: str
+    ports: Mapping[str, tuple[IfName, ...]] = field(default_factory=dict)
+    bond_mode: str | None = None
+    active_slave: IfName | None = None
+    span: Span | None = None

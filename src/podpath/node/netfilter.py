@@ -1,0 +1,184 @@
+"""iptables tables as the kernel holds them: chains of rules, each with its matches and one target.
+
+A rule keeps the fields of `struct ipt_ip` typed, since evaluation and indexing need them at once; extensions stay as a name
+with options, in the order they stand in, and are compiled by `datapath.xtables` when a walk first meets them. So a rule
+with an extension that nobody knows keeps its place, its text and its span, and 150,000 rules cost no more than is walked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from podpath.net.addresses import Address, Family, Prefix
+from podpath.net.provenance import Fact, Span
+
+
+class MatchOption(NamedTuple):
+    """One option of an extension: `! --ctstate INVALID,NEW`."""
+
+    name: str
+    """Long form without dashes: `ctstate`."""
+    values: tuple[str, ...] = ()
+    negated: bool = False
+
+
+class Match(NamedTuple):
+    """A match extension of a rule: `-m conntrack --ctstate INVALID`."""
+
+    name: str
+    options: tuple[MatchOption, ...] = ()
+
+
+class Target(NamedTuple):
+    """What a rule does: a verdict, an extension target, or a chain to go to."""
+
+    name: str
+    """`ACCEPT`, `DROP`, `RETURN`, an extension such as `DNAT`, or a user chain's name."""
+    options: tuple[MatchOption, ...] = ()
+    goto: bool = False
+    """`-g`: RETURN in the chain goes back to the caller's caller."""
+
+
+class InterfaceMatch(NamedTuple):
+    """`-i`/`-o`: a device name, or a prefix of names where the name ended in `+`."""
+
+    name: str
+    wildcard: bool = False
+    negated: bool = False
+
+
+class PrefixMatch(NamedTuple):
+    """`-s`/`-d`: a prefix, possibly negated. `mask` is set where the netmask is not contiguous."""
+
+    prefix: Prefix
+    negated: bool = False
+    mask: int | None = None
+
+
+class ProtocolMatch(NamedTuple):
+    """`-p`: a protocol number, possibly negated; 0 stands for all."""
+
+    number: int
+    negated: bool = False
+
+
+class Rule(NamedTuple):
+    """One rule of an iptables chain."""
+
+    table: str
+    chain: str
+    position: int
+    """From 1, as `iptables -L --line-numbers` counts."""
+    span: Span
+    target: Target | None
+    """None: the rule only counts."""
+    src: PrefixMatch | None = None
+    dst: PrefixMatch | None = None
+    protocol: ProtocolMatch | None = None
+    in_link: InterfaceMatch | None = None
+    out_link: InterfaceMatch | None = None
+    fragment: bool | None = None
+    """`-f`: True only further fragments, False (`! -f`) only the first and whole packets, None any."""
+    matches: tuple[Match, ...] = ()
+    packets: int | None = None
+    """The packet counter; None where the listing has none."""
+    bytes: int | None = None
+    unread: str = ""
+    """Why the rule's text was not fully understood (a cut line, say): it answers UNKNOWN; empty when it was."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chain:
+    """A chain: a base chain has a policy, a user chain none."""
+
+    name: str
+    rules: Sequence[Rule]
+    """In evaluation order. May be a lazy sequence that reads rules when they are first asked for."""
+    policy: str | None = None
+    """`ACCEPT` or `DROP` of a base chain."""
+    complete: bool = True
+    """False where the evidence shows only some of its rules."""
+    span: Span | None = None
+    """Where it is declared."""
+    packets: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """One iptables table of one flavour and family."""
+
+    name: str
+    """`raw`, `mangle`, `nat`, `filter` or `security`."""
+    family: Family
+    flavour: str
+    """`legacy` or `nft`: how iptables put it into the kernel; they are two sets of hooks, and both run."""
+    chains: Mapping[str, Fact[Chain]]
+    complete: bool = True
+    """False: a chain that is missing here may exist; the walk asks for it."""
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IpSet:
+    """A set of the ipset family (`ipset save`)."""
+
+    name: str
+    type: str
+    """E.g. `hash:ip,port`, `hash:net`, `list:set`."""
+    family: Family
+    members: tuple[SetMember, ...]
+    options: Mapping[str, str] = field(default_factory=dict)
+    complete: bool = True
+    span: Span | None = None
+
+
+class SetMember(NamedTuple):
+    """One element of a set: its dimensions as text in order, and whether it is a `nomatch` exception."""
+
+    parts: tuple[str, ...]
+    nomatch: bool = False
+    options: tuple[MatchOption, ...] = ()
+    span: Span | None = None
+
+
+class ConnTuple(NamedTuple):
+    """One direction of a conntrack entry. For ICMP echo both ports are the identifier."""
+
+    src: Address
+    dst: Address
+    protocol: int
+    sport: int = 0
+    dport: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConntrackEntry:
+    """An entry of the connection tracking table."""
+
+    original: ConnTuple
+    reply: ConnTuple
+    state: str = ""
+    """TCP state such as `SYN_SENT`; empty for other protocols."""
+    assured: bool = False
+    replied: bool = False
+    """False where the entry says [UNREPLIED]."""
+    mark: int = 0
+    zone: int = 0
+    offloaded: bool = False
+    timeout: int | None = None
+    """Seconds left."""
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Netfilter:
+    """Everything that netfilter holds in one namespace."""
+
+    tables: tuple[Table, ...] = ()
+    complete: bool = False
+    """True where the evidence lists all tables of this family and flavour, so that a table not here does not exist."""
+    ask: str = "iptables-save -c"
+    sets: Mapping[str, IpSet] = field(default_factory=dict)
+    sets_complete: bool = False

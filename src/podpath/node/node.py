@@ -1,0 +1,152 @@
+"""A node: its network namespaces and what is node-wide."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from podpath.net.addresses import Address, Family, IfName
+from podpath.net.provenance import Fact, Known, Listing, Option, Span, Unknown
+from podpath.node.links import FdbEntry, InterfaceAddress, Link, Neighbour, OvsBridge
+from podpath.node.netfilter import ConntrackEntry, Netfilter
+from podpath.node.routing import DEFAULT_RULES, PolicyRule, Route
+
+HOST = "host"
+"""The name of the node's own network namespace."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Socket:
+    """A listening or connected socket (`ss`)."""
+
+    protocol: int
+    local: Address | None
+    """None: any address."""
+    port: int
+    state: str = "LISTEN"
+    link: IfName | None = None
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Netns:
+    """One network namespace. Every listing says whether it is whole."""
+
+    name: str
+    role: str = "pod"
+    """`host`, `pod` or `other`."""
+    links: Listing[Link]
+    addresses: Listing[InterfaceAddress]
+    routes: Listing[Route]
+    """All tables, in the order listed; a walk sorts them as the kernel does."""
+    rules: Listing[PolicyRule] = Listing(DEFAULT_RULES[4] + DEFAULT_RULES[6], False, "ip rule")
+    neighbours: Listing[Neighbour] = Listing((), False, "ip neigh")
+    fdb: Listing[FdbEntry] = Listing((), False, "bridge fdb")
+    sysctls: Mapping[str, Fact[str]] = field(default_factory=dict)
+    """Dotted keys; in the per-device ones the device name is spelled as the kernel's directory is."""
+    sysctls_complete: bool = False
+    """True after a whole `sysctl -a`: a key that is missing does not exist (its module is not loaded)."""
+    netfilter: Mapping[Family, Netfilter] = field(default_factory=dict)
+    conntrack: Listing[ConntrackEntry] = Listing((), False, "conntrack -L -o extended,id")
+    sockets: Listing[Socket] = Listing((), False, "ss -tuln")
+    inferred: str = ""
+    """Why the namespace is taken to exist where no listing shows it."""
+
+    def sysctl(self, key: str, default: str, options: tuple[tuple[str, str], ...] = ()) -> Fact[str]:
+        """Give a sysctl's value, or the question for it.
+
+        `default` is what a fresh kernel has, taken as the likeliest; `options` are further (value, meaning) pairs.
+        """
+        fact = self.sysctls.get(key)
+        if fact is not None:
+            return fact
+        if self.sysctls_complete:
+            return Known(default, None, f"{key} is not among the namespace's sysctls")
+        choices = (
+            Option(default, "the kernel's default"),
+            *(Option(value, meaning) for value, meaning in options if value != default),
+        )
+        prefix = "" if self.role == "host" else f"nsenter into {self.name}: "
+        return Unknown(f"{key} in netns {self.name}", f"{prefix}sysctl {key}", choices)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cilium:
+    """What Cilium's configuration says about what its BPF programs do. Unset options have the version's default."""
+
+    options: Mapping[str, Fact[str]]
+    """Keys of the cilium-config ConfigMap (`enable-bpf-masquerade`), whatever spelling the evidence had."""
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CniNetwork:
+    """One file of the CNI configuration directory."""
+
+    path: str
+    name: str
+    version: str
+    plugins: tuple[str, ...]
+    """Plugin types in chain order."""
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Service:
+    """A Kubernetes Service and its endpoints."""
+
+    namespace: str
+    name: str
+    type: str
+    addresses: tuple[Address, ...]
+    ports: tuple[ServicePort, ...]
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServicePort:
+    """One port of a Service."""
+
+    protocol: int
+    port: int
+    name: str = ""
+    node_port: int | None = None
+    endpoints: tuple[tuple[Address, int], ...] = ()
+    complete: bool = True
+    """False where the listing ended in "+ 7 more..."."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pod:
+    """A pod that the evidence describes."""
+
+    namespace: str
+    name: str
+    address: Address | None = None
+    node: str | None = None
+    netns: str | None = None
+    """The namespace of the model that is this pod's; None where unknown."""
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """The frozen model of one node."""
+
+    name: str
+    namespaces: Mapping[str, Netns]
+    """Always holds `host`."""
+    kernel: str | None = None
+    """`uname -r`; None where the evidence does not say."""
+    modules: Listing[str] = Listing((), False, "lsmod")
+    ovs: tuple[OvsBridge, ...] = ()
+    cilium: Cilium | None = None
+    """None where nothing in the evidence speaks of Cilium."""
+    cni: tuple[CniNetwork, ...] = ()
+    services: tuple[Service, ...] = ()
+    pods: tuple[Pod, ...] = ()
+
+    @property
+    def host(self) -> Netns:
+        """The node's own network namespace."""
+        return self.namespaces[HOST]

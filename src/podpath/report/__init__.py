@@ -1,0 +1,1 @@
+"""Findings and traces to terminal text and JSON. Strings only."""
