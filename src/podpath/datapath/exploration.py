@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 from podpath.datapath.trace import Assumption
-from podpath.net.provenance import Fact, Known, Option, Unknown
+from podpath.net.provenance import Fact, Option, Unknown
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -36,9 +36,10 @@ class Choices:
 
     def resolve(self, fact: Fact[T]) -> T:
         """Give the fact's value; an unknown one forks the walk, once in a run."""
-        if isinstance(fact, Known):
-            return fact.value
-        return self.choose(fact.fact, fact.options, ask=fact.ask)
+        if isinstance(fact, Unknown):
+            return self.choose(fact.fact, fact.options, ask=fact.ask)
+        value: T = fact.value
+        return value
 
     def choose(self, name: str, options: Sequence[Option[T]], *, ask: str = "", random: bool = False) -> T:
         """Take one of the options, the same one whenever the run asks by the same name.

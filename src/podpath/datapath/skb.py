@@ -79,7 +79,7 @@ class Walk:
     steps: list[Step] = field(default_factory=list)
     """Of the packet that is under way."""
 
-    def step(
+    def step(  # noqa: PLR0913  # one call makes one Step: its fields are the arguments
         self,
         stage: str,
         skb: Skb,
