@@ -37,9 +37,9 @@ class Choices:
     def resolve(self, fact: Fact[T]) -> T:
         """Give the fact's value; an unknown one forks the walk, once in a run."""
         if isinstance(fact, Unknown):
-            return self.choose(fact.fact, fact.options, ask=fact.ask)
-        value: T = fact.value
-        return value
+            value: T = self.choose(fact.fact, fact.options, ask=fact.ask)
+            return value
+        return fact.value
 
     def choose(self, name: str, options: Sequence[Option[T]], *, ask: str = "", random: bool = False) -> T:
         """Take one of the options, the same one whenever the run asks by the same name.
