@@ -57,7 +57,11 @@ class LinkRecord(Record):
     """`link-netns NAME`, or the id of `link-netnsid N` as text."""
     mac: Mac | None = None
     details: Mapping[str, str] = field(default_factory=dict)
-    """Options of the kind and of the bridge port (`hairpin`, `vlan_filtering`, `id` of vxlan, ...), spelled as the JSON keys."""
+    """Options of the kind (`vlan_filtering` of a bridge, `id` of a vxlan), spelled as `ip -d -j` spells `info_data`; `on`/`off`."""
+    port_kind: str | None = None
+    """What its master is: `bridge`, `bond`, `vrf`, `openvswitch` (`info_slave_kind`)."""
+    port_details: Mapping[str, str] = field(default_factory=dict)
+    """Options as a port of its master (`hairpin`, `isolated`), spelled as `info_slave_data`; `on`/`off` for what is switched."""
     qdisc: str | None = None
 
 
@@ -148,6 +152,8 @@ class SysctlRecord(Record):
     value: str
     configured: bool = False
     """True for a line of a configuration file: wanted, not necessarily in force."""
+    missing: bool = False
+    """True where the command says that there is no such key (its module is not loaded); the value is empty then."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,6 +162,8 @@ class ModuleRecord(Record):
 
     name: str
     used_by: tuple[str, ...] = ()
+    loaded: bool = True
+    """False where the output shows that it is not loaded (`lsmod | grep NAME` printed nothing)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,10 +192,13 @@ class FdbRecord(Record):
     """A line of `bridge fdb`."""
 
     mac: Mac
-    link: IfName
+    link: IfName | None
+    """None where only the port's number is printed (`brctl showmacs`)."""
     vlan: int | None = None
     master: str | None = None
     dst: Address | None = None
+    port_no: int | None = None
+    """The port's number in its bridge: `no` in the link's `port_details`."""
     flags: tuple[str, ...] = ()
     """`self`, `permanent`, `extern_learn`, `static`, ..."""
 
