@@ -1,0 +1,52 @@
+"""What every test can count on: the `kernel` marker, and where the repository is."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Generator, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+REQUIRED = os.environ.get("PODPATH_REQUIRE_KERNEL") == "1"
+"""Set in CI: there a kernel test that is skipped has failed."""
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    """Give the repository's top folder."""
+    return Path(__file__).resolve().parents[1]
+
+
+def pytest_collection_modifyitems(items: Iterable[pytest.Item]) -> None:
+    """Run all kernel tests in one worker: they share the machine's modules and conntrack table."""
+    for item in items:
+        if item.get_closest_marker("kernel"):
+            item.add_marker(pytest.mark.xdist_group("kernel"))
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a kernel test that cannot run here, saying what is missing."""
+    marker = item.get_closest_marker("kernel")
+    if marker is None:
+        return
+    if os.geteuid() != 0:
+        pytest.skip("needs root to make network namespaces")
+    missing = [tool for tool in ("ip", *marker.args) if shutil.which(tool) is None]
+    if missing:
+        pytest.skip(f"needs {', '.join(missing)}: scripts/install-test-needs installs it")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Turn a skipped kernel test into a failed one where kernel tests are required."""
+    report: pytest.TestReport = yield
+    if report.skipped and REQUIRED and item.get_closest_marker("kernel"):
+        where: Any = report.longrepr
+        report.outcome = "failed"
+        report.longrepr = f"a kernel test may not be skipped with PODPATH_REQUIRE_KERNEL=1: {where[2]}"
+    return report
