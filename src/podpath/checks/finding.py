@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from podpath.datapath.trace import Branch
 from podpath.net.provenance import Span
 from podpath.node.change import Change
 
@@ -45,3 +46,7 @@ class Finding:
     """How it is kept from coming back."""
     certainty: float = 1.0
     """1 where the evidence decides it; below, a share among the possibilities."""
+    marks: tuple[str, ...] = ()
+    """The words within the evidence lines that decide: `INVALID`, `1002`; reports mark them."""
+    shown_by: Branch | None = None
+    """The walk that shows it break; None for what no walk sees."""
