@@ -1,0 +1,36 @@
+"""Readings of iptables, ipset and conntrack of one network namespace to what netfilter holds in it.
+
+Several outputs may speak of one chain, in part, at different times, or on different hosts. Where they agree they are one
+known chain; where they differ the chain is an unknown fact whose options say which output shows what. What no output
+shows is marked as not complete, so that a walk asks for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from podpath.evidence.records import Reading
+from podpath.net.addresses import Family
+from podpath.net.provenance import Gap, Listing, Source
+from podpath.node.case import Contradiction
+from podpath.node.netfilter import ConntrackEntry, Netfilter
+
+
+class NetfilterAssembly(NamedTuple):
+    """What the evidence says about netfilter in one namespace."""
+
+    netfilter: Mapping[Family, Netfilter]
+    """By family; a family that no output speaks of is missing."""
+    conntrack: Listing[ConntrackEntry]
+    gaps: tuple[Gap, ...]
+    """What could not be translated; the readers' own gaps are not among them."""
+    contradictions: tuple[Contradiction, ...]
+
+
+def assemble_netfilter(readings: Iterable[tuple[Source, Reading]], *, netns: str = "host") -> NetfilterAssembly:
+    """Put together all that the readings of one namespace say about iptables tables, sets and tracked connections.
+
+    Readings of other formats may be among them and are passed over. `netns` is the namespace's name, for the questions.
+    """
+    return NetfilterAssembly({}, Listing((), False, "conntrack -L -o extended,id"), (), ())
