@@ -9,6 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("podpath", deadline=None, derandomize=os.environ.get("CI") == "true", print_blob=True)
+settings.load_profile("podpath")
 
 REQUIRED = os.environ.get("PODPATH_REQUIRE_KERNEL") == "1"
 """Set in CI: there a kernel test that is skipped has failed."""
