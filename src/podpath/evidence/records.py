@@ -57,7 +57,7 @@ class LinkRecord(Record):
     """`link-netns NAME`, or the id of `link-netnsid N` as text."""
     mac: Mac | None = None
     details: Mapping[str, str] = field(default_factory=dict)
-    """Options of the kind (`vlan_filtering` of a bridge, `id` of a vxlan), spelled as `ip -d -j` spells `info_data`; `on`/`off`."""
+    """Options of the kind (`vlan_filtering` of a bridge, `id` of a vxlan), spelled as `info_data` of `ip -d -j`; `on`/`off`."""
     port_kind: str | None = None
     """What its master is: `bridge`, `bond`, `vrf`, `openvswitch` (`info_slave_kind`)."""
     port_details: Mapping[str, str] = field(default_factory=dict)
