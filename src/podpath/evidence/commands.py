@@ -37,6 +37,7 @@ class Command(NamedTuple):
 _PROMPT_VARIABLE = re.compile(r"[A-Za-z_]\w*=")
 _NETNS_PATH = re.compile(r"(?:--net=|-n)?/(?:var/)?run/netns/(?P<name>[^/\s]+)|(?:--net=|-n)?/proc/(?P<pid>[^/\s]+)/ns/net")
 _SEPARATORS = frozenset({"|", "|&", "||", "&&", ";", "&", ">", ">>", "2>", "<", "2>&1", "2>/dev/null", ">/dev/null", "&>"})
+_OPERATOR = re.compile(r"\|[|&]?|&&|;|(?<![\w\\])[12]?>>?(?:&[12])?")
 _SHORT_WITH_VALUE: Mapping[str, frozenset[str]] = {
     "sudo": frozenset({"-u", "-g", "-h", "-p", "-C", "-r", "-t", "-T", "-U", "-D", "-R"}),
     "nsenter": frozenset({"-t", "--target", "-S", "-G"}),
@@ -80,11 +81,7 @@ def parse_family(source: Source) -> Family | None:
 
 def _parse_pipeline(text: str) -> list[list[str]]:
     """Cut the words at `|`; what comes after another operator (a redirection, `;`) is left out."""
-    spaced = (
-        re.sub(r"(?<![\w\\])(?:[12]?>>?&?[12]?|\|\|?|&&|;)(?!\w)|\|", lambda found: f" {found[0]} ", text)
-        if _is_plain(text)
-        else text
-    )
+    spaced = _OPERATOR.sub(r" \g<0> ", text) if _is_plain(text) else text
     parts: list[list[str]] = [[]]
     skipping = False
     for word in scan_quoted(spaced):
