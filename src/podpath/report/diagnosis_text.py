@@ -1,0 +1,174 @@
+"""A diagnosis as terminal text that is grasped in ten seconds: the claim first, then the path, the evidence, the cure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from podpath.checks.finding import Finding
+from podpath.datapath.trace import Branch, Conversation
+from podpath.diagnosis.diagnosis import Diagnosis, Question
+from podpath.net.provenance import Gap
+from podpath.report.escape import escape
+from podpath.report.finding_text import INDENT, render_finding, render_short
+from podpath.report.path import describe_outcome, render_path
+from podpath.report.quotes import quote
+from podpath.report.style import Style
+
+WEIGHTY = ("cause", "fault")
+SHOWN = 3
+"""How many of a long list are shown where the reader did not ask for all."""
+
+
+def render_diagnosis(diagnosis: Diagnosis, style: Style) -> str:
+    """Render the whole answer; every line of it is safe to print."""
+    lines = _headline(diagnosis, style)
+    if diagnosis.verdict == "fault":
+        lines += _faults(diagnosis.findings, style)
+    elif diagnosis.verdict == "possible":
+        lines += _possibilities(diagnosis, style)
+    lesser = [finding for finding in diagnosis.findings if finding.severity not in WEIGHTY]
+    if lesser:
+        lines += ["", style.paint("head", "Also seen")]
+        lines += [line for finding in lesser for line in render_short(finding, style)]
+    lines += _walked(diagnosis, style)
+    if diagnosis.verdict == "fault":
+        lines += _questions(diagnosis.questions, style)
+    lines += _remarks(diagnosis, style)
+    return "\n".join(lines) + "\n"
+
+
+def _headline(diagnosis: Diagnosis, style: Style) -> list[str]:
+    weighty = [finding for finding in diagnosis.findings if finding.severity in WEIGHTY]
+    match diagnosis.verdict:
+        case "fault" if weighty:
+            word = "CAUSE" if weighty[0].severity == "cause" else "FAULT"
+            return _head(style, "bad", word, weighty[0].claim)
+        case "possible":
+            count = len(weighty)
+            what = (
+                f"{count} causes are possible"
+                if count > 1
+                else "one cause is possible"
+                if count
+                else "no stated fact explains it"
+            )
+            tell = f"; {diagnosis.questions[0].ask} tells" if diagnosis.questions else ""
+            return _head(style, "warn", "UNDECIDED", what + tell)
+        case _:
+            works = sum(conversation.verdict == "ALWAYS" for conversation in diagnosis.conversations)
+            walked = f" ({works} of {len(diagnosis.conversations)} walked connections work)" if diagnosis.conversations else ""
+            return _head(style, "good", "NOTHING WRONG FOUND", f"in the evidence given{walked}")
+
+
+def _head(style: Style, colour: str, word: str, text: str) -> list[str]:
+    lines = style.wrap(escape(text), f"{word}: ", "  ")
+    painted = style.paint(colour, f"{word}:")
+    return [painted + lines[0][len(word) + 1 :], *lines[1:]]
+
+
+def _faults(findings: Sequence[Finding], style: Style) -> list[str]:
+    lines: list[str] = []
+    weighty = [finding for finding in findings if finding.severity in WEIGHTY]
+    for number, finding in enumerate(weighty):
+        if number:
+            lines += ["", *_head(style, "bad", "AND" if finding.severity == "cause" else "FAULT", finding.claim)]
+        lines += render_finding(finding, style)
+        lines += ["", f"  {style.paint('dim', f'more: podpath explain {escape(finding.check)}')}"]
+    return lines
+
+
+def _possibilities(diagnosis: Diagnosis, style: Style) -> list[str]:
+    lines: list[str] = []
+    weighty = [finding for finding in diagnosis.findings if finding.severity in WEIGHTY]
+    for number, finding in enumerate(weighty, 1):
+        share = style.paint("dim", f"({finding.certainty:.0%})")
+        lines += ["", *style.wrap(f"{escape(finding.claim)} {share}", f"{number}. ")]
+        lines += [line for reason in finding.reasoning for line in style.wrap(escape(reason), "   ")]
+        lines += [f"     {style.paint('dim', escape(quote(span)))}" for span in finding.evidence[:SHOWN]]
+        lines += [line for item in finding.breaks for line in style.wrap(escape(item), "   explains: ", "     ")]
+        for repair in finding.repairs[:1]:
+            lines += [f"   if so: {style.paint('command', escape(command))}" for command in repair.commands]
+    return lines + _questions(diagnosis.questions, style)
+
+
+def _questions(questions: Sequence[Question], style: Style) -> list[str]:
+    if not questions:
+        return []
+    lines = ["", style.paint("head", "Ask next")]
+    shown = questions if style.verbose else questions[:SHOWN]
+    for question in shown:
+        lines.append(f"  {style.paint('command', escape(question.ask))}")
+        lines += style.wrap(f"tells {escape(question.fact)}", INDENT)
+        lines += [line for answer in question.decides for line in style.wrap(escape(answer), f"{INDENT}- ")]
+    return lines + _left_out(len(questions) - len(shown), "question", style)
+
+
+def _walked(diagnosis: Diagnosis, style: Style) -> list[str]:
+    shown_already = {id(finding.shown_by) for finding in diagnosis.findings if finding.shown_by is not None}
+    lines: list[str] = []
+    for conversation in diagnosis.conversations:
+        branch = representative(conversation)
+        lines += style.wrap(
+            f"{escape(str(conversation.probe))}: {verdict_in_words(conversation)}", f"  {_mark(conversation, style)} ", "    "
+        )
+        if branch is not None and branch.failure and id(branch) not in shown_already:
+            lines += style.wrap(escape(branch.failure), INDENT)
+            if style.verbose:
+                lines += render_path(branch, style, INDENT)
+    return ["", style.paint("head", "Walked"), *lines] if lines else []
+
+
+def representative(conversation: Conversation) -> Branch | None:
+    """Give the branch that stands for the conversation: the first that fails where any does, else the likeliest."""
+    failing = next((branch for branch in conversation.branches if branch.works is False), None)
+    if failing is not None and conversation.verdict in ("NEVER", "SOMETIMES"):
+        return failing
+    return conversation.branches[0] if conversation.branches else None
+
+
+def verdict_in_words(conversation: Conversation) -> str:
+    """Say what became of a connection: `works`, `never works`, `works in some branches`, or why it is undecided."""
+    match conversation.verdict:
+        case "ALWAYS":
+            return "works"
+        case "NEVER":
+            return "never works"
+        case "SOMETIMES":
+            failing = sum(branch.works is False for branch in conversation.branches)
+            return f"works sometimes: fails in {failing} of {len(conversation.branches)} branches"
+        case _:
+            last = conversation.branches[0].traces[-1:] if conversation.branches else ()
+            return describe_outcome(last[0].outcome) if last else "undecided"
+
+
+def _mark(conversation: Conversation, style: Style) -> str:
+    return {"ALWAYS": style.arrived, "NEVER": style.broken, "SOMETIMES": style.broken}.get(conversation.verdict, style.doubtful)
+
+
+def _remarks(diagnosis: Diagnosis, style: Style) -> list[str]:
+    lines: list[str] = []
+    for contradiction in diagnosis.contradictions:
+        lines += style.wrap(f"{escape(contradiction.fact)}: {escape(contradiction.meaning)}", "  ")
+        lines += [f"{INDENT}{style.paint('dim', escape(quote(span)))}" for span in contradiction.spans]
+    if lines:
+        lines = ["", style.paint("head", "Outputs that disagree"), *lines]
+    notes = [line for note in diagnosis.notes for line in style.wrap(escape(note), "  - ")]
+    if notes:
+        lines += ["", style.paint("head", "Good to know"), *notes]
+    return lines + render_gaps(diagnosis.gaps, style)
+
+
+def render_gaps(gaps: Sequence[Gap], style: Style) -> list[str]:
+    """List what could not be read: the first few, or all where the reader asked."""
+    if not gaps:
+        return []
+    shown = gaps if style.verbose else gaps[:SHOWN]
+    lines = ["", style.paint("head", f"Not read ({len(gaps)})")]
+    for gap in shown:
+        lines.append(f"  {escape(quote(gap.span))}")
+        lines += style.wrap(escape(gap.why), INDENT)
+    return lines + _left_out(len(gaps) - len(shown), "line", style)
+
+
+def _left_out(count: int, what: str, style: Style) -> list[str]:
+    return [style.paint("dim", f"  and {count} {what}{'s' if count > 1 else ''} more: --verbose lists all")] if count > 0 else []

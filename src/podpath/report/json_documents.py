@@ -1,0 +1,99 @@
+"""A diagnosis and a trace as JSON documents of the published, versioned schemas `podpath/diagnosis/v1` and `podpath/trace/v1`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from podpath.checks.finding import Finding, Repair
+from podpath.datapath.trace import Conversation
+from podpath.diagnosis.diagnosis import Diagnosis, Question
+from podpath.net.provenance import Gap
+from podpath.report.borders import branch_object, gap_object, packet_object, quote_object
+from podpath.report.diagnosis_text import representative
+from podpath.report.escape import escape
+
+DIAGNOSIS_SCHEMA = "podpath/diagnosis/v1"
+TRACE_SCHEMA = "podpath/trace/v1"
+
+
+def render_diagnosis_json(diagnosis: Diagnosis) -> str:
+    """Render the whole answer as one JSON document, with a line end."""
+    return _dump(
+        {
+            "schema": DIAGNOSIS_SCHEMA,
+            "verdict": diagnosis.verdict,
+            "findings": [_finding(finding) for finding in diagnosis.findings],
+            "conversations": [_conversation(conversation) for conversation in diagnosis.conversations],
+            "unknowns": [_question(question) for question in diagnosis.questions],
+            "contradictions": [
+                {
+                    "fact": escape(contradiction.fact),
+                    "meaning": escape(contradiction.meaning),
+                    "evidence": [quote_object(span) for span in contradiction.spans],
+                }
+                for contradiction in diagnosis.contradictions
+            ],
+            "gaps": [gap_object(gap) for gap in diagnosis.gaps],
+            "notes": [escape(note) for note in diagnosis.notes],
+        }
+    )
+
+
+def render_trace_json(conversation: Conversation, gaps: Sequence[Gap]) -> str:
+    """Render a traced connection with all its branches as one JSON document, with a line end."""
+    return _dump(
+        {
+            "schema": TRACE_SCHEMA,
+            "probe": escape(str(conversation.probe)),
+            "verdict": conversation.verdict,
+            "truncated": conversation.truncated,
+            "branches": [
+                {**branch_object(branch), "packets": [packet_object(trace) for trace in branch.traces]}
+                for branch in conversation.branches
+            ],
+            "gaps": [gap_object(gap) for gap in gaps],
+        }
+    )
+
+
+def _finding(finding: Finding) -> dict[str, object]:
+    return {
+        "check": finding.check,
+        "severity": finding.severity,
+        "claim": escape(finding.claim),
+        "evidence": [quote_object(span) for span in finding.evidence],
+        "reasoning": [escape(sentence) for sentence in finding.reasoning],
+        "breaks": [escape(item) for item in finding.breaks],
+        "repairs": [_repair(repair) for repair in finding.repairs],
+        "prevention": escape(finding.prevention),
+        "certainty": finding.certainty,
+    }
+
+
+def _repair(repair: Repair) -> dict[str, object]:
+    return {
+        "title": escape(repair.title),
+        "commands": [escape(command) for command in repair.commands],
+        "proven": repair.proven or None,
+        "side_effects": [escape(effect) for effect in repair.side_effects],
+    }
+
+
+def _conversation(conversation: Conversation) -> dict[str, object]:
+    branch = representative(conversation)
+    return {
+        "probe": escape(str(conversation.probe)),
+        "verdict": conversation.verdict,
+        "truncated": conversation.truncated,
+        "packets": [packet_object(trace) for trace in branch.traces] if branch is not None else [],
+        "branches": [branch_object(branch) for branch in conversation.branches],
+    }
+
+
+def _question(question: Question) -> dict[str, object]:
+    return {"fact": escape(question.fact), "ask": escape(question.ask), "decides": [escape(line) for line in question.decides]}
+
+
+def _dump(document: dict[str, object]) -> str:
+    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"

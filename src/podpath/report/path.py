@@ -1,0 +1,100 @@
+"""The path of a connection in a few lines: one for each packet, its hops in a row, the break marked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import assert_never
+
+from podpath.datapath.trace import Branch, Delivered, Dropped, Outcome, Rejected, Trace, Transmitted, Undecided
+from podpath.net.packet import Packet, endpoint
+from podpath.report.escape import escape
+from podpath.report.style import Style
+
+
+def render_path(branch: Branch, style: Style, indent: str) -> list[str]:
+    """Draw each packet of the branch: its name, direction, hops, and where it arrived or broke."""
+    width = max((len(trace.name) for trace in branch.traces), default=0)
+    lines: list[str] = []
+    for trace in branch.traces:
+        arrow = style.forth if trace.direction == "original" else style.back
+        head = f"{indent}{escape(trace.name):<{width}} {arrow} "
+        tail = f"{_sign(trace.outcome, style)} {_ending(trace, style)}"
+        hops = style.hop.join(_hops(trace))
+        if len(head) + len(hops) + len(_ending(trace, style)) + 3 <= style.width or len(head) > style.width:
+            lines.append(f"{head}{hops} {tail}")
+        else:
+            lines += [f"{head}{hops}", f"{' ' * len(head)}{tail}"]
+    return lines
+
+
+def describe_outcome(outcome: Outcome) -> str:
+    """Say in a few words how a packet ended."""
+    match outcome:
+        case Delivered():
+            return f"delivered in netns {escape(outcome.netns)}"
+        case Transmitted():
+            return f"left the node on {escape(outcome.link)}"
+        case Dropped():
+            return f"dropped in netns {escape(outcome.netns)} ({escape(outcome.reason)})"
+        case Rejected():
+            return (
+                f"rejected in netns {escape(outcome.netns)} ({escape(outcome.reason)}): the sender gets {escape(outcome.answer)}"
+            )
+        case Undecided():
+            return f"undecided in netns {escape(outcome.netns)}: {escape(outcome.why)}"
+        case _:
+            assert_never(outcome)
+
+
+def spell_packet(packet: Packet) -> str:
+    """Spell the addresses of a packet without its protocol: `10.0.0.1:1024 > 10.0.0.2:80`."""
+    if packet.sport or packet.dport:
+        return f"{endpoint(packet.src, packet.sport)} > {endpoint(packet.dst, packet.dport)}"
+    return f"{packet.src} > {packet.dst}"
+
+
+def _hops(trace: Trace) -> Iterator[str]:
+    """Name each namespace and device when the packet first comes to it."""
+    netns, link = trace.start, ""
+    yield escape(netns)
+    for step in trace.steps:
+        if step.netns != netns:
+            netns, link = step.netns, ""
+            yield escape(netns)
+        if step.link and step.link != link:
+            link = step.link
+            yield escape(link)
+
+
+def _sign(outcome: Outcome, style: Style) -> str:
+    match outcome:
+        case Delivered() | Transmitted():
+            return style.arrived
+        case Dropped() | Rejected():
+            return style.broken
+        case Undecided():
+            return style.doubtful
+        case _:
+            assert_never(outcome)
+
+
+def _ending(trace: Trace, style: Style) -> str:
+    outcome = trace.outcome
+    match outcome:
+        case Delivered() | Transmitted():
+            place = "delivered" if isinstance(outcome, Delivered) else "left the node"
+            last = outcome.packet
+            rewritten = (last.src, last.dst, last.sport, last.dport) != _ends(trace.packet)
+            return f"{place} as {spell_packet(last)}" if rewritten else place
+        case Dropped() | Rejected():
+            stage = f"at {escape(trace.deciding.stage)}" if trace.steps else ""
+            word = "dropped" if isinstance(outcome, Dropped) else "rejected"
+            return style.paint("bad", f"{word} {stage} ({escape(outcome.reason)})")
+        case Undecided():
+            return style.paint("warn", f"undecided: {escape(outcome.why)}")
+        case _:
+            assert_never(outcome)
+
+
+def _ends(packet: Packet) -> tuple[object, ...]:
+    return packet.src, packet.dst, packet.sport, packet.dport

@@ -1,0 +1,82 @@
+"""Evidence quoted as `file:line | text`, with the words that decide marked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from podpath.net.provenance import Span
+from podpath.report.escape import clip, escape
+from podpath.report.style import Style
+
+LONGEST_LINE = 400
+"""Columns of a quoted line: a rule with a hundred ports is clipped in its middle."""
+LINES_OF_A_SPAN = 4
+"""Lines quoted of one span: a span may cover a whole listing."""
+
+
+def render_quotes(spans: Iterable[Span], marks: Sequence[str], style: Style, indent: str) -> list[str]:
+    """Quote each span's lines once, aligned on the bar, with the deciding words painted or underlined."""
+    rows: list[tuple[str, str]] = []
+    for span in dict.fromkeys(spans):
+        rows += _rows(span)
+    width = max((len(place) for place, _ in rows), default=0)
+    lines: list[str] = []
+    for place, text in rows:
+        head = f"{indent}{place:<{width}} | "
+        found = _marked(text, marks)
+        lines.append(style.paint("dim", head) + _paint(text, found, style))
+        if found and not style.colour:
+            lines.append(" " * (len(head) - 2) + "| " + _underline(found))
+    return lines
+
+
+def quote(span: Span) -> str:
+    """Spell a span as one line: `file:line | text` of its first line."""
+    place, text = _rows(span)[0]
+    return f"{place} | {text}"
+
+
+def _rows(span: Span) -> list[tuple[str, str]]:
+    texts = span.text.split("\n")
+    shown = texts[:LINES_OF_A_SPAN] if len(texts) > LINES_OF_A_SPAN + 1 else texts
+    name = escape(span.source.name)
+    rows = [(f"{name}:{span.line + index}", clip(escape(text), LONGEST_LINE)) for index, text in enumerate(shown)]
+    if len(shown) < len(texts):
+        rows.append((f"{name}:{span.last_line}", f"(and {len(texts) - len(shown)} lines more, up to here)"))
+    return rows
+
+
+def _marked(text: str, marks: Sequence[str]) -> list[tuple[int, int]]:
+    """Find where the words stand, as whole words, merged where they overlap and in order."""
+    found: list[tuple[int, int]] = []
+    for word in marks:
+        safe = escape(word)
+        if safe:
+            pattern = rf"(?<![\w.:/-]){re.escape(safe)}(?![\w/-]|[.:]\w)"
+            found += [match.span() for match in re.finditer(pattern, text)]
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(found):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def _paint(text: str, found: Sequence[tuple[int, int]], style: Style) -> str:
+    if not style.colour:
+        return text
+    parts: list[str] = []
+    position = 0
+    for start, end in found:
+        parts += [text[position:start], style.paint("mark", text[start:end])]
+        position = end
+    return "".join([*parts, text[position:]])
+
+
+def _underline(found: Sequence[tuple[int, int]]) -> str:
+    line = ""
+    for start, end in found:
+        line = line.ljust(start) + "^" * (end - start)
+    return line

@@ -1,0 +1,65 @@
+"""How a report may look: colours, signs, width. The caller decides; the report only asks for a kind of text by its meaning."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass
+
+_SGR: dict[str, str] = {
+    "bad": "1;31", "good": "32", "warn": "1;33", "head": "1", "mark": "1;31", "dim": "2", "command": "36",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Style:
+    """What the reader's terminal can show, and how much the reader wants to see."""
+
+    colour: bool = False
+    unicode: bool = True
+    """False where the output's encoding has ASCII only."""
+    verbose: bool = False
+    """True: every gap, near miss and assumption; False: counts of them."""
+    width: int = 100
+    """Columns that prose is wrapped to. Commands and evidence are never wrapped, so that they can be copied."""
+
+    def paint(self, meaning: str, text: str) -> str:
+        """Give the text in the colour of its meaning, or as it is where colours are off."""
+        return f"\x1b[{_SGR[meaning]}m{text}\x1b[0m" if self.colour and text else text
+
+    @property
+    def arrived(self) -> str:
+        """The sign for a packet that arrived."""
+        return self.paint("good", "✓" if self.unicode else "ok")
+
+    @property
+    def broken(self) -> str:
+        """The sign for the place where a path breaks."""
+        return self.paint("bad", "✗" if self.unicode else "XX")
+
+    @property
+    def doubtful(self) -> str:
+        """The sign for what is undecided."""
+        return self.paint("warn", "?")
+
+    @property
+    def hop(self) -> str:
+        """The sign between two hops."""
+        return " › " if self.unicode else " > "
+
+    @property
+    def forth(self) -> str:
+        """The sign of the original direction."""
+        return "→" if self.unicode else "->"
+
+    @property
+    def back(self) -> str:
+        """The sign of the reply direction."""
+        return "←" if self.unicode else "<-"
+
+    def wrap(self, text: str, first: str = "", rest: str | None = None) -> list[str]:
+        """Break prose into lines: the first one starts with `first`, the others with `rest` (as wide a blank by default)."""
+        follow = " " * len(first) if rest is None else rest
+        width = max(self.width, len(first) + 24)
+        return textwrap.wrap(
+            text, width, initial_indent=first, subsequent_indent=follow, break_long_words=False, break_on_hyphens=False
+        ) or [first.rstrip()]

@@ -1,0 +1,105 @@
+"""A traced connection as terminal text: each packet's steps, with the rules quoted that decided them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podpath.datapath.trace import Assumption, Branch, Conversation, Step, Trace
+from podpath.report.diagnosis_text import representative, verdict_in_words
+from podpath.report.escape import escape
+from podpath.report.path import describe_outcome, render_path, spell_packet
+from podpath.report.quotes import quote
+from podpath.report.style import Style
+
+
+def render_trace(conversation: Conversation, style: Style) -> str:
+    """Render a conversation: its verdict, the path in short, then each packet step by step, then the other branches."""
+    colour = {"ALWAYS": "good", "NEVER": "bad", "SOMETIMES": "bad"}.get(conversation.verdict, "warn")
+    lines = [
+        style.paint(colour, f"{escape(conversation.verdict)}: ")
+        + f"{escape(str(conversation.probe))} {verdict_in_words(conversation)}"
+    ]
+    branch = representative(conversation)
+    if branch is not None:
+        if branch.failure:
+            lines += style.wrap(escape(branch.failure), "  ")
+        lines += ["", *render_path(branch, style, "  "), *_assumptions(branch.assumptions, style)]
+        for trace in branch.traces:
+            lines += ["", *_packet(trace, style)]
+    lines += _others(conversation, branch, style)
+    return "\n".join(lines) + "\n"
+
+
+def _packet(trace: Trace, style: Style) -> list[str]:
+    title = f"{escape(trace.name)} ({escape(trace.direction)}), from netns {escape(trace.start)}: {escape(str(trace.packet))}"
+    lines = [style.paint("head", title)]
+    width = max((len(escape(step.stage)) for step in trace.steps), default=0)
+    netns = ""
+    for step in trace.steps:
+        if step.netns != netns:
+            netns = step.netns
+            lines.append(style.paint("dim", f"  netns {escape(netns)}"))
+        lines += _step(step, width, style)
+    return [*lines, f"  {style.hop.strip()} {describe_outcome(trace.outcome)}"]
+
+
+def _step(step: Step, width: int, style: Style) -> list[str]:
+    head = f"    {escape(step.stage):<{width}}  "
+    lines = style.wrap(f"{escape(step.decision)}: {escape(step.why)}", head)
+    if step.before != step.after and spell_packet(step.before) != spell_packet(step.after):
+        lines.append(f"{' ' * len(head)}{spell_packet(step.before)} becomes {spell_packet(step.after)}")
+    lines += [f"{' ' * len(head)}{style.paint('dim', escape(quote(span)))}" for span in dict.fromkeys(step.spans)]
+    if style.verbose:
+        for near in step.near:
+            lines += style.wrap(f"near miss: {escape(quote(near.span))}: {escape(near.why)}", " " * len(head))
+    return lines
+
+
+def _assumptions(assumptions: tuple[Assumption, ...], style: Style) -> list[str]:
+    if not assumptions:
+        return []
+    shown = assumptions if style.verbose else assumptions[:4]
+    lines = ["", style.paint("head", "Taken for granted")]
+    for made in shown:
+        ask = f" ({escape(made.ask)} tells)" if made.ask else " (the kernel chooses)" if made.random else ""
+        lines += style.wrap(f"{escape(made.fact)}: {_value(made)}{ask}", "  - ")
+    if len(shown) < len(assumptions):
+        lines.append(style.paint("dim", f"  and {len(assumptions) - len(shown)} more: --verbose lists all"))
+    return lines
+
+
+def _value(made: Assumption) -> str:
+    """Spell an option by its value where that is short, with its meaning."""
+    if isinstance(made.value, (str, int, bool)) and str(made.value) != made.meaning:
+        return f"{escape(str(made.value))}, {escape(made.meaning)}"
+    return escape(made.meaning)
+
+
+def _others(conversation: Conversation, shown: Branch | None, style: Style) -> list[str]:
+    others = [branch for branch in conversation.branches if branch is not shown]
+    if not others:
+        return []
+    some = others if style.verbose else others[:4]
+    lines = [
+        "",
+        style.paint("head", f"Other branches ({len(others)}{' and more, not walked' if conversation.truncated else ''})"),
+    ]
+    lines += [line for branch in some for line in _branch(branch, shown, style)]
+    if len(some) < len(others):
+        lines.append(style.paint("dim", f"  and {len(others) - len(some)} more: --verbose lists all"))
+    return lines
+
+
+def _branch(branch: Branch, shown: Branch | None, style: Style) -> Iterator[str]:
+    """Say where a branch differs from the one shown, and what becomes of the connection in it."""
+    common = {(made.fact, made.rank) for made in shown.assumptions} if shown is not None else set()
+    differs = [made for made in branch.assumptions if (made.fact, made.rank) not in common]
+    when = "; ".join(f"{escape(made.fact)} is {_value(made)}" for made in differs) or "otherwise"
+    match branch.works:
+        case True:
+            end = "it works"
+        case False:
+            end = f"it fails: {escape(branch.failure)}"
+        case None:
+            end = "it is undecided"
+    yield from style.wrap(f"if {when}: {end}", "  - ")

@@ -1,0 +1,49 @@
+"""Text from evidence made safe to print."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from podpath.report.escape import clip, escape
+
+
+@given(st.text())
+def test_escaped_text_has_no_character_that_a_terminal_acts_on(text: str) -> None:
+    """Whatever the text, what comes out is printable: no controls, no format characters, no lone surrogates."""
+    safe = escape(text)
+    assert safe.isprintable()
+    assert not {unicodedata.category(character) for character in safe} & {"Cc", "Cf", "Cs", "Zl", "Zp"}
+
+
+@given(st.text(alphabet=st.characters(categories=("L", "N", "P", "S", "M"))))
+def test_plain_text_stays_as_it_is(text: str) -> None:
+    """Letters, digits, punctuation and signs of any script are not touched."""
+    assert text == escape(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("\x1b[2J", "\\x1b[2J"),
+        ("lxc\u202ecod", "lxc\\u202ecod"),
+        ("a\tb", "a    b"),
+        ("a\u00a0b", "a b"),
+        ("a\r\nb", "a\\r\\nb"),
+        ("\ud800", "\\ud800"),
+        ("\U000e0041", "\\U000e0041"),
+        ("\u2028", "\\u2028"),
+    ],
+)
+def test_each_dangerous_character_is_spelled(text: str, expected: str) -> None:
+    """A control or format character is spelled as Python spells it; blanks of any width become spaces."""
+    assert expected == escape(text)
+
+
+@given(st.text(), st.integers(0, 50))
+def test_clipped_text_fits(text: str, width: int) -> None:
+    """A clipped text is never longer than asked."""
+    assert len(clip(text, width)) <= max(width, 0)
