@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import jsonschema
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from jsonschema.protocols import Validator
 
 from podpath.datapath.trace import Conversation
 from podpath.diagnosis.diagnosis import Diagnosis
@@ -19,6 +19,9 @@ from podpath.report.json_documents import render_diagnosis_json, render_trace_js
 from podpath.report.style import Style
 from podpath.report.trace_text import render_trace
 from tests.report import diagnoses
+
+if TYPE_CHECKING:
+    from jsonschema.protocols import Validator
 
 EXAMPLES = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 styles = st.builds(Style, colour=st.just(False), unicode=st.booleans(), verbose=st.booleans(), width=st.integers(20, 200))
