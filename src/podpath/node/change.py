@@ -20,6 +20,13 @@ class SetSysctl:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LoadModule:
+    """`modprobe NAME`: node-wide, with the sysctls that the module brings at their defaults."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteRoute:
     """`ip route del`."""
 
@@ -110,6 +117,7 @@ class SetLink:
 
 Change = (
     SetSysctl
+    | LoadModule
     | DeleteRoute
     | AddRoute
     | AddPolicyRule

@@ -1,0 +1,152 @@
+"""The command line's front door: which commands there are, and the one boundary where every error ends as one clear line.
+
+A command's module is imported when it is called, so that `podpath --help` reads none of the evidence readers.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import NamedTuple, NoReturn, cast
+
+import click
+
+from podpath import __version__
+from podpath.net.errors import PodpathError
+
+USAGE = 2
+"""The exit code of a usage error and of evidence that cannot be read."""
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+TRACEBACK = "PODPATH_TRACEBACK"
+"""Set to anything, it shows where an internal error came from."""
+
+
+class Entry(NamedTuple):
+    """One command: where its code is and what `--help` says of it."""
+
+    module: str
+    summary: str
+
+
+COMMANDS: dict[str, Entry] = {
+    "diagnose": Entry("podpath.cli.diagnose", "Name what broke the path, quote the lines that say so, and give the fix."),
+    "trace": Entry("podpath.cli.trace", "Follow one connection through the node, packet by packet and step by step."),
+    "checks": Entry("podpath.cli.manual", "List the faults that podpath knows by name."),
+    "explain": Entry("podpath.cli.manual", "Print the manual page of one fault: what, why, how to confirm, how to fix."),
+    "completion": Entry("podpath.cli.completion", "Print the completion script for bash, zsh or fish."),
+}
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command when it is called, and lists it by the table's words."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # click's signature
+        """Give the names in the table's order."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  # as above
+        """Import a command's module and give the command; None where there is none of that name."""
+        entry = COMMANDS.get(cmd_name)
+        if entry is None:
+            return None
+        return cast("click.Command", getattr(importlib.import_module(entry.module), cmd_name))
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  # as above
+        """Write the commands' list without importing any of them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.summary) for name, entry in COMMANDS.items()])
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    epilog="Run `podpath COMMAND --help` for a command's options and examples.",
+)
+@click.version_option(__version__, "-V", "--version", prog_name="podpath", message="%(prog)s %(version)s")
+def podpath() -> None:
+    """Explain, down to the line, why a pod on a Kubernetes node cannot reach something.
+
+    Give it whatever evidence there is: a ticket with pasted outputs, a folder or archive of collected files, single outputs.
+
+    \b
+    Examples:
+      podpath diagnose ticket.md
+      podpath diagnose node-bundle.tar.gz --probe 'tcp 172.16.0.30 > 104.17.32.82:80'
+      kubectl describe pod web-0 | podpath diagnose - node-bundle/
+      podpath trace node-bundle/ --probe 'udp 10.244.1.5 > 10.96.0.10:53'
+
+    \b
+    Exit codes: 0 nothing wrong found, 1 a fault found, 2 usage error or unreadable input, 3 undecided for lack of evidence.
+    """  # noqa: D301  # click wants the backspace itself
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and exit; no error leaves it as a traceback."""
+    sys.exit(run(arguments))
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and give its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+    try:
+        code = podpath.main(None if arguments is None else list(arguments), prog_name="podpath", standalone_mode=False)
+        sys.stdout.flush()
+    except click.UsageError as error:
+        return _usage(error)
+    except click.ClickException as error:
+        return _refuse(error.format_message())
+    except PodpathError as error:
+        return _refuse(str(error))
+    except (KeyboardInterrupt, click.Abort):
+        _complain("interrupted")
+        return INTERRUPTED
+    except BrokenPipeError:
+        return _hang_up()
+    except Exception as error:  # noqa: BLE001  # the one boundary: whatever is left is a bug, and still no traceback for the user
+        return _internal(error)
+    return code if isinstance(code, int) else 0
+
+
+def _complain(message: str) -> None:
+    from podpath.report.escape import escape  # noqa: PLC0415  # only where there is something to complain about
+
+    click.echo("\n".join(f"podpath: {escape(line)}" for line in message.split("\n")), err=True)
+
+
+def _refuse(message: str) -> int:
+    _complain(message)
+    return USAGE
+
+
+def _usage(error: click.UsageError) -> int:
+    path = error.ctx.command_path if error.ctx is not None else "podpath"
+    return _refuse(f"{error.format_message()}\nrun `{path} --help` for what is accepted")
+
+
+def _hang_up() -> int:
+    """Leave quietly when the reader of our output has gone: `podpath diagnose ... | head`."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    return BROKEN_PIPE
+
+
+def _internal(error: Exception) -> int:
+    if os.environ.get(TRACEBACK):
+        traceback.print_exception(error)
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" at {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""  # noqa: PTH119  # no Path for a name
+    return _refuse(
+        f"this is a fault of podpath, not of the evidence: {type(error).__name__}: {error}{where}\n"
+        f"please report it with the evidence; {TRACEBACK}=1 shows where it came from"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,199 @@
+"""A node with a change applied: what it would be after a repair, or what it would have to be for a hypothesis to hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import TypeVar, assert_never
+
+from podpath.net.addresses import Address, Family
+from podpath.net.provenance import Known, Listing
+from podpath.node.change import (
+    AddAddress,
+    AddPolicyRule,
+    AddRoute,
+    Change,
+    DeleteConntrack,
+    DeletePolicyRule,
+    DeleteRoute,
+    DeleteRule,
+    InsertRule,
+    LoadModule,
+    SetLink,
+    SetPolicy,
+    SetSysctl,
+)
+from podpath.node.links import BridgePort, Link
+from podpath.node.netfilter import Chain, Netfilter, Rule, Table
+from podpath.node.node import Netns, Node
+
+T = TypeVar("T")
+
+MODULE_SYSCTLS: dict[str, tuple[tuple[str, str], ...]] = {
+    "br_netfilter": (
+        ("net.bridge.bridge-nf-call-iptables", "1"),
+        ("net.bridge.bridge-nf-call-ip6tables", "1"),
+        ("net.bridge.bridge-nf-call-arptables", "1"),
+    ),
+}
+"""The sysctls that a module brings into every namespace, with their defaults (br_netfilter_sysctl_default, v6.12)."""
+SPREADING: dict[str, str] = {
+    "net.ipv4.ip_forward": "net.ipv4.conf.",
+    "net.ipv4.conf.all.forwarding": "net.ipv4.conf.",
+    "net.ipv6.conf.all.forwarding": "net.ipv6.conf.",
+}
+"""Forwarding switches that the kernel copies to every device when they are written (inet_forward_change, v6.12)."""
+
+
+def apply_changes(node: Node, changes: Iterable[Change]) -> Node:
+    """Give the node after the changes, in their order."""
+    for change in changes:
+        node = apply_change(node, change)
+    return node
+
+
+def apply_change(node: Node, change: Change) -> Node:
+    """Give the node after one change; the same node where the change names a thing that it does not have."""
+    if isinstance(change, LoadModule):
+        return _load_module(node, change.name)
+    namespace = node.namespaces.get(change.netns)
+    if namespace is None:
+        return node
+    return replace(node, namespaces={**node.namespaces, change.netns: _alter(namespace, change)})
+
+
+def _alter(namespace: Netns, change: Change) -> Netns:
+    match change:
+        case SetSysctl():
+            return replace(namespace, sysctls=_with_sysctl(namespace.sysctls, change.key, change.value))
+        case AddRoute():
+            return replace(namespace, routes=_with(namespace.routes, change.route))
+        case DeleteRoute():
+            return replace(namespace, routes=_without(namespace.routes, change.route))
+        case AddPolicyRule():
+            return replace(namespace, rules=_with(namespace.rules, change.rule))
+        case DeletePolicyRule():
+            return replace(namespace, rules=_without(namespace.rules, change.rule))
+        case AddAddress():
+            return replace(namespace, addresses=_with(namespace.addresses, change.address))
+        case InsertRule() | DeleteRule() | SetPolicy():
+            return _alter_netfilter(namespace, change)
+        case DeleteConntrack():
+            return _forget(namespace, Address.parse(change.original_dst))
+        case SetLink():
+            return replace(namespace, links=_map(namespace.links, change.link, dict(change.attributes)))
+        case LoadModule():
+            return namespace
+        case _:
+            assert_never(change)
+
+
+def _load_module(node: Node, name: str) -> Node:
+    namespaces = dict(node.namespaces)
+    for key, value in MODULE_SYSCTLS.get(name, ()):
+        namespaces = {
+            title: replace(namespace, sysctls=_with_sysctl(namespace.sysctls, key, value))
+            for title, namespace in namespaces.items()
+        }
+    modules = node.modules if name in node.modules.items else _with(node.modules, name)
+    return replace(node, modules=modules, namespaces=namespaces)
+
+
+def _with_sysctl(sysctls: Mapping[str, object], key: str, value: str) -> dict[str, Known[str]]:
+    """Write a sysctl; a forwarding switch also writes every device's, as the kernel does."""
+    written = Known(value, None, "set by the change")
+    after: dict[str, Known[str]] = {**sysctls, key: written}  # type: ignore[dict-item]  # facts of str, whatever their kind
+    family = SPREADING.get(key)
+    if family is not None:
+        for other in tuple(after):
+            if other.startswith(family) and other.endswith(".forwarding"):
+                after[other] = written
+        after[f"{family}all.forwarding"] = written
+        if family == "net.ipv4.conf.":
+            after["net.ipv4.ip_forward"] = written
+    return after
+
+
+def _with(listing: Listing[T], item: T) -> Listing[T]:
+    return listing._replace(items=(*listing.items, item))
+
+
+def _without(listing: Listing[T], item: T) -> Listing[T]:
+    return listing._replace(items=tuple(other for other in listing.items if other != item))
+
+
+def _map(links: Listing[Link], name: str, attributes: Mapping[str, str]) -> Listing[Link]:
+    return links._replace(items=tuple(_with_attributes(link, attributes) if link.name == name else link for link in links.items))
+
+
+def _with_attributes(link: Link, attributes: Mapping[str, str]) -> Link:
+    for name, value in attributes.items():
+        on = value in ("on", "1", "up")
+        match name:
+            case "hairpin":
+                link = replace(link, port=replace(link.port or BridgePort(), hairpin=on))
+            case "state" if value in ("up", "down"):
+                link = replace(link, up=on)
+            case "promisc":
+                link = replace(link, promisc=on)
+            case "mtu":
+                link = replace(link, mtu=int(value))
+            case _:
+                raise AssertionError(f"no such attribute of a link: {name}={value}")
+    return link
+
+
+def _forget(namespace: Netns, destination: Address) -> Netns:
+    entries = namespace.conntrack
+    return replace(
+        namespace, conntrack=entries._replace(items=tuple(entry for entry in entries.items if entry.original.dst != destination))
+    )
+
+
+def _alter_netfilter(namespace: Netns, change: InsertRule | DeleteRule | SetPolicy) -> Netns:
+    netfilter = namespace.netfilter.get(change.family, Netfilter())
+    name = change.table if isinstance(change, SetPolicy) else change.rule.table
+    tables = tuple(
+        _alter_table(table, change) if (table.name, table.flavour) == (name, change.flavour) else table
+        for table in netfilter.tables
+    )
+    after: dict[Family, Netfilter] = {**namespace.netfilter, change.family: replace(netfilter, tables=tables)}
+    return replace(namespace, netfilter=after)
+
+
+def _alter_table(table: Table, change: InsertRule | DeleteRule | SetPolicy) -> Table:
+    match change:
+        case SetPolicy():
+            return _with_chain(table, change.chain, lambda chain: replace(chain, policy=change.policy))
+        case InsertRule():
+            rule = change.rule
+            return _with_chain(table, rule.chain, lambda chain: _insert(chain, rule))
+        case DeleteRule():
+            rule = change.rule
+            return _with_chain(table, rule.chain, lambda chain: _delete(chain, rule))
+        case _:
+            assert_never(change)
+
+
+def _with_chain(table: Table, name: str, alter: Callable[[Chain], Chain]) -> Table:
+    fact = table.chains.get(name)
+    if not isinstance(fact, Known):
+        return table
+    return replace(table, chains={**table.chains, name: fact._replace(value=alter(fact.value))})
+
+
+def _insert(chain: Chain, rule: Rule) -> Chain:
+    rules = list(chain.rules)
+    rules.insert(max(rule.position - 1, 0), rule)
+    return replace(chain, rules=_numbered(rules))
+
+
+def _delete(chain: Chain, rule: Rule) -> Chain:
+    """Take out the rule of that position, as `-D CHAIN NUMBER` does."""
+    return replace(chain, rules=_numbered([other for other in chain.rules if other.position != rule.position]))
+
+
+def _numbered(rules: Iterable[Rule]) -> tuple[Rule, ...]:
+    return tuple(
+        rule if rule.position == position else rule._replace(position=position) for position, rule in enumerate(rules, 1)
+    )
