@@ -103,6 +103,10 @@ class Prefix(NamedTuple):
             return item.family == self.family and item.length >= self.length and item.network >> shift == self.network >> shift
         return False
 
+    def covers(self, item: Address | Prefix) -> bool:
+        """Tell what `in` tells; type checkers take the operator on a tuple to ask for one of its fields."""
+        return self.__contains__(item)
+
     def __str__(self) -> str:
         """Spell the prefix as iproute2 does, with `default` for the whole space."""
         if self.length == 0:
