@@ -84,10 +84,35 @@ class Deed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Alternative:
+    """The node in another state that the evidence leaves possible, where the difference is no single `Fact` of the node.
+
+    Two outputs show different routing tables, or none says how the host reaches a pod: `Case.node` has the likeliest, and
+    each alternative has one other way, with all else the same. A diagnosis that rests on one names it as an assumption.
+    """
+
+    fact: str
+    """What differs: `routes of table main in netns host`, `how the host reaches 10.244.3.136`."""
+    meaning: str
+    """What it is here, in words: `as at ticket.md:40 (On a good host:)`, `by another device than the pod's own`."""
+    instead_of: str
+    """The same for `Case.node`."""
+    ask: str
+    """The command whose output tells."""
+    node: Node
+    span: Span | None = None
+    """The line that speaks for it; None where none does."""
+    good: bool = False
+    """True where the evidence says that things worked in this state: a good host, or after the cure."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
     """One node's evidence, read and put together."""
 
     node: Node
+    alternatives: tuple[Alternative, ...] = ()
+    """The likeliest first. None is there for what is a `Fact` of the node: those fork a walk by themselves."""
     attempts: tuple[Attempt, ...] = ()
     sightings: tuple[Sighting, ...] = ()
     arps: tuple[ArpSighting, ...] = ()

@@ -122,6 +122,8 @@ class Neighbour:
     state: str = "REACHABLE"
     """NUD state: PERMANENT, NOARP, REACHABLE, STALE, DELAY, PROBE, INCOMPLETE, FAILED."""
     span: Span | None = None
+    inferred: str = ""
+    """Why it is taken to be there where no listing shows it: a capture shows who answers for the address, say."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
