@@ -1,7 +1,7 @@
 """What the outputs of iptables state: rules as they are spelled, chains, and the part of a table that one output shows.
 
-`iptables-save`, `iptables -S`, bare `-A` lines and `iptables -nvL` all give these records, with rules in one spelling: a
-flat row of options as `iptables-save` would print them. Which option belongs to which match is for `assembly` to say.
+`iptables-save`, `iptables -S`, bare `-A` lines and `iptables -nvL` all give these records, with rules in one spelling: that of
+`iptables-save`, each option with the match or target that it belongs to.
 """
 
 from __future__ import annotations
@@ -15,14 +15,21 @@ from podpath.net.addresses import Family
 from podpath.net.provenance import Span
 
 
-class RuleOption(NamedTuple):
-    """One option of a rule: `-j DROP`, `! --ctstate INVALID,NEW`, `--tcp-flags SYN,ACK SYN`."""
+class OptionText(NamedTuple):
+    """One option of a rule: `! --ctstate INVALID,NEW`, `--tcp-flags SYN,ACK SYN`, `-s 10.0.0.0/8`."""
 
     name: str
-    """As spelled, without dashes: `j`, `jump`, `dport`, `destination-port`, `m`."""
+    """Without dashes, as spelled (`dport`, `destination-port`); an option of iptables itself by its long name (`source`)."""
     values: tuple[str, ...] = ()
     """Its words, without quotes and escapes."""
     negated: bool = False
+
+
+class ExtensionText(NamedTuple):
+    """A match or target of a rule with its options."""
+
+    name: str
+    options: tuple[OptionText, ...] = ()
 
 
 class RuleText(NamedTuple):
@@ -30,8 +37,11 @@ class RuleText(NamedTuple):
 
     span: Span
     chain: str
-    options: tuple[RuleOption, ...]
-    """In the order they stand in; of a `-L` row: as `iptables-save` prints the same rule."""
+    selectors: tuple[OptionText, ...] = ()
+    """`source`, `destination`, `protocol`, `in-interface`, `out-interface`, `fragment`."""
+    matches: tuple[ExtensionText, ...] = ()
+    target: ExtensionText | None = None
+    goto: bool = False
     packets: int | None = None
     bytes: int | None = None
     number: int | None = None
