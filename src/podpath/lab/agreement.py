@@ -1,0 +1,107 @@
+"""Prediction held against observation: the same probe on the model and on the kernel, difference by difference.
+
+A conversation of the model has a branch for each choice that the kernel makes at random; the kernel agrees with the model
+where it agrees with one of them. Compared are: what the client saw, every frame on every device in order (headers, TTL and
+MACs), the ARP requests, every rule that matched and how often, conntrack entries, and the reason of a drop.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from podpath.datapath.trace import Branch, Conversation, Dropped, Rejected, Trace
+from podpath.lab.conversation import Observation
+from podpath.lab.counters import RulePlace
+from podpath.lab.frames import Frame
+from podpath.net import protocols
+from podpath.net.packet import Packet
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """One thing in which the kernel did not do what the model says."""
+
+    what: str
+    """`application`, `frames`, `rules`, `conntrack`, `drop reason`."""
+    predicted: str
+    observed: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """Everything that was seen of one probe."""
+
+    observation: Observation
+    counters: Mapping[RulePlace, int]
+    drops: tuple[str, ...]
+    """Reasons of freed IP packets, in order."""
+
+
+def compare(conversation: Conversation, seen: Evidence) -> tuple[Difference, ...]:
+    """Give the differences of the branch that agrees best; empty where one agrees wholly."""
+    return min((compare_branch(branch, seen) for branch in conversation.branches), key=len)
+
+
+def compare_branch(branch: Branch, seen: Evidence) -> tuple[Difference, ...]:
+    """Give the differences between one branch and what was seen."""
+    differences: list[Difference] = []
+    predicted_frames, observed_frames = _predicted_frames(branch), _observed_frames(seen.observation.frames)
+    if predicted_frames != observed_frames:
+        differences.append(Difference(what="frames", predicted="\n".join(predicted_frames), observed="\n".join(observed_frames)))
+    predicted_hits, observed_hits = _predicted_hits(branch), Counter(dict(seen.counters))
+    if predicted_hits != observed_hits:
+        only_model, only_kernel = predicted_hits - observed_hits, observed_hits - predicted_hits
+        differences.append(Difference(what="rules", predicted=_spell_hits(only_model), observed=_spell_hits(only_kernel)))
+    works = seen.observation.application == "ok"
+    if branch.works is not works:
+        differences.append(
+            Difference(what="application", predicted=branch.failure or str(branch.works), observed=seen.observation.application)
+        )
+    reason = _predicted_drop(branch.last)
+    if reason and reason not in seen.drops:
+        differences.append(Difference(what="drop reason", predicted=reason, observed=", ".join(seen.drops) or "none"))
+    return tuple(differences)
+
+
+def _predicted_drop(trace: Trace) -> str:
+    return trace.outcome.reason if isinstance(trace.outcome, Dropped | Rejected) else ""
+
+
+def _predicted_hits(branch: Branch) -> Counter[RulePlace]:
+    return Counter(
+        RulePlace(hit.netns, hit.flavour, hit.rule.table, hit.rule.chain, hit.rule.position)
+        for trace in branch.traces
+        for hit in trace.matched
+    )
+
+
+def _spell_hits(hits: Counter[RulePlace]) -> str:
+    return ", ".join(
+        f"{count}x {place.netns} {place.flavour} {place.table} {place.chain}:{place.position}"
+        for place, count in sorted(hits.items())
+    )
+
+
+def _predicted_frames(branch: Branch) -> list[str]:
+    return [
+        _spell(step.netns, step.link, step.decision == "transmit", step.after)
+        for trace in branch.traces
+        for step in trace.steps
+        if step.link and step.stage in ("transmit", "receive")
+    ]
+
+
+def _observed_frames(frames: tuple[Frame, ...]) -> list[str]:
+    return [_spell(frame.netns, frame.link, frame.outgoing, frame.packet) for frame in frames if frame.packet is not None]
+
+
+def _spell(netns: str, link: str | None, outgoing: bool, packet: Packet) -> str:  # noqa: FBT001 - a direction
+    arrow = "out" if outgoing else "in"
+    kind = packet.protocol == protocols.ICMP and packet.icmp_type not in (0, 8)
+    ports = "" if kind or packet.protocol == protocols.ICMP else f" {packet.sport}>{packet.dport}"
+    tcp = f" [{protocols.flag_names(packet.flags)}]" if packet.protocol == protocols.TCP else ""
+    icmp = f" type {packet.icmp_type} code {packet.icmp_code}" if packet.protocol == protocols.ICMP else ""
+    macs = f" {packet.smac}>{packet.dmac}"
+    return f"{netns} {link} {arrow}: {packet.src} > {packet.dst}{ports}{tcp}{icmp} ttl {packet.ttl} tos {packet.tos:#x}{macs}"

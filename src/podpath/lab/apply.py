@@ -1,0 +1,97 @@
+"""The one module of the lab that changes a system: a private world of namespaces, and commands run in it.
+
+`enter_private_world` moves this process into mount and network namespaces of its own and mounts an empty /run/netns there, so
+that `ip netns add` makes names that nobody else sees. Nothing of the host is touched, and when the process ends, however it
+ends, the kernel takes everything down: there is nothing to clean up (mount_namespaces(7), network_namespaces(7)).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import subprocess
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from podpath.lab.script import Command
+from podpath.net.errors import PodpathError
+
+NETNS_DIRECTORY = Path("/run/netns")
+TOOLS = {
+    "ip": "iproute2", "bridge": "iproute2", "sysctl": "procps", "iptables-nft-restore": "iptables",
+    "iptables-legacy-restore": "iptables", "conntrack": "conntrack", "ipset": "ipset", "nft": "nftables",
+}  # fmt: skip
+"""Programs that the lab runs, and the Debian package of each."""
+
+_CLONE_NEWNS, _CLONE_NEWNET = 0x20000, 0x40000000
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+class LabError(PodpathError):
+    """The lab cannot be set up here, or a command of it failed. The message says what is missing or what it printed."""
+
+
+def require_lab(needed: Iterable[str] = TOOLS) -> None:
+    """Check that the lab can run here; `LabError` says what is missing."""
+    if os.geteuid() != 0:
+        raise LabError(
+            "the lab builds network namespaces and needs root; run it with sudo, or print the script: podpath lab script"
+        )
+    missing = sorted({TOOLS[tool] for tool in needed if shutil.which(tool) is None})
+    if missing:
+        raise LabError(f"the lab needs programs that are not installed; on Debian: apt-get install {' '.join(missing)}")
+
+
+def enter_private_world() -> None:
+    """Move this process into its own mount and network namespaces; once in a process, before it starts threads."""
+    if _libc.unshare(_CLONE_NEWNS | _CLONE_NEWNET) != 0:
+        error = os.strerror(ctypes.get_errno())
+        raise LabError(f"expected to make namespaces, the kernel said: {error}")
+    NETNS_DIRECTORY.mkdir(parents=True, exist_ok=True)
+    for arguments in (("mount", "--make-rprivate", "/"), ("mount", "-t", "tmpfs", "none", str(NETNS_DIRECTORY))):
+        run(Command(arguments))
+
+
+def run(command: Command) -> str:
+    """Run one command to its end and give what it printed; `LabError` with its error output where it fails."""
+    with inside(command.netns):
+        done = subprocess.run(
+            command.arguments, input=command.stdin or None, stdin=None if command.stdin else subprocess.DEVNULL,
+            capture_output=True, text=True, check=False, timeout=60,
+        )  # fmt: skip
+    if done.returncode != 0:
+        shown = f"\nit read:\n{command.stdin}" if command.stdin else ""
+        raise LabError(f"`{' '.join(command.arguments)}` in {command.netns or 'the lab'} failed: {done.stderr.strip()}{shown}")
+    return done.stdout
+
+
+def apply(commands: Iterable[Command]) -> None:
+    """Run commands in order; the first that fails ends it with `LabError`."""
+    for command in commands:
+        run(command)
+
+
+@contextmanager
+def inside(netns: str | None) -> Iterator[None]:
+    """Be in a named namespace for the length of a block: sockets opened and programs started there stay in it."""
+    if netns is None:
+        yield
+        return
+    home = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
+    try:
+        _enter(str(NETNS_DIRECTORY / netns))
+        yield
+    finally:
+        _libc.setns(home, _CLONE_NEWNET)
+        os.close(home)
+
+
+def _enter(path: str) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        if _libc.setns(descriptor, _CLONE_NEWNET) != 0:
+            raise LabError(f"expected to enter {path}, the kernel said: {os.strerror(ctypes.get_errno())}")
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,48 @@
+"""How often each iptables rule matched: the kernel's own counters, read after a probe."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from podpath.lab.apply import run
+from podpath.lab.script import Command
+from podpath.node.node import Node
+
+_TABLE = re.compile(r"\*(\w+)")
+_RULE = re.compile(r"\[(\d+):\d+\] -A (\S+) ?(.*)")
+
+
+class RulePlace(NamedTuple):
+    """Where a rule stands."""
+
+    netns: str
+    flavour: str
+    table: str
+    chain: str
+    position: int
+
+
+def read_counters(node: Node) -> Mapping[RulePlace, int]:
+    """Give the packet counter of every rule of the node's twin that matched at all."""
+    counts: dict[RulePlace, int] = {}
+    for netns in node.namespaces.values():
+        flavours = {table.flavour for netfilter in netns.netfilter.values() for table in netfilter.tables}
+        for flavour in sorted(flavours):
+            text = run(Command((f"iptables-{flavour}-save", "-c"), netns=netns.name))
+            counts |= {place: count for place, count in _parse(text, netns.name, flavour) if count}
+    return counts
+
+
+def _parse(text: str, netns: str, flavour: str) -> Iterator[tuple[RulePlace, int]]:
+    table = ""
+    positions: dict[tuple[str, str], int] = {}
+    for line in text.splitlines():
+        heading = _TABLE.fullmatch(line)
+        if heading:
+            table = heading[1]
+        rule = _RULE.match(line)
+        if rule:
+            position = positions[table, rule[2]] = positions.get((table, rule[2]), 0) + 1
+            yield RulePlace(netns, flavour, table, rule[2], position), int(rule[1])

@@ -1,0 +1,172 @@
+"""A node under construction: mutable lists that a generator fills, then frozen to a Node."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from podpath.net.addresses import Address, Family, IfName, Mac, Prefix
+from podpath.net.provenance import Known, Listing, Source, Span
+from podpath.node.links import Bridge, BridgePort, InterfaceAddress, Link, Neighbour, Peer
+from podpath.node.netfilter import Chain, IpSet, Netfilter, Rule, Table
+from podpath.node.node import HOST, Netns, Node
+from podpath.node.routing import DEFAULT_RULES, Nexthop, PolicyRule, Route
+
+BASE_CHAINS: dict[str, tuple[str, ...]] = {
+    "raw": ("PREROUTING", "OUTPUT"),
+    "mangle": ("PREROUTING", "INPUT", "FORWARD", "OUTPUT", "POSTROUTING"),
+    "nat": ("PREROUTING", "INPUT", "OUTPUT", "POSTROUTING"),
+    "filter": ("INPUT", "FORWARD", "OUTPUT"),
+    "security": ("INPUT", "FORWARD", "OUTPUT"),
+}
+"""Base chains of each iptables table (net/ipv4/netfilter/iptable_*.c)."""
+
+
+@dataclass(slots=True)
+class DraftTable:
+    """One table being written: rules by chain, policies of base chains."""
+
+    name: str
+    flavour: str
+    chains: dict[str, list[Rule]]
+    policies: dict[str, str]
+
+
+@dataclass(slots=True)
+class DraftNetns:
+    """One namespace being written."""
+
+    name: str
+    role: str = "pod"
+    links: list[Link] = field(default_factory=lambda: [Link(name=IfName("lo"), ifindex=1, mtu=65536)])
+    addresses: list[InterfaceAddress] = field(default_factory=list)
+    routes: list[Route] = field(default_factory=list)
+    rules: list[PolicyRule] = field(default_factory=list)
+    neighbours: list[Neighbour] = field(default_factory=list)
+    sysctls: dict[str, str] = field(default_factory=dict)
+    tables: dict[tuple[str, str], DraftTable] = field(default_factory=dict)
+    sets: dict[str, IpSet] = field(default_factory=dict)
+
+    def link(self, name: str) -> Link:
+        """Give a link by name."""
+        return next(link for link in self.links if link.name == name)
+
+    def add_bridge(self, name: str, mac: str) -> None:
+        """Add a bridge device."""
+        self.links.append(Link(name=IfName(name), ifindex=len(self.links) + 1, kind="bridge", mac=Mac(mac), bridge=Bridge()))
+
+    def add_address(self, link: str, text: str) -> None:
+        """Add `10.0.0.1/24` to a link; the kernel makes its local and connected routes by itself."""
+        address, _, length = text.partition("/")
+        parsed = Address.parse(address)
+        secondary = any(
+            other.link == link and other.length == int(length) and other.prefix.covers(parsed) for other in self.addresses
+        )
+        self.addresses.append(InterfaceAddress(link=IfName(link), address=parsed, length=int(length), secondary=secondary))
+
+    def add_route(self, prefix: str, link: str | None = None, gateway: str | None = None, **more: object) -> None:
+        """Add a unicast route, or one of the type in `more`."""
+        hop = Nexthop(link=IfName(link) if link else None, gateway=Address.parse(gateway) if gateway else None)
+        hops = (hop,) if link or gateway else ()
+        self.routes.append(Route(prefix=Prefix.parse(prefix, 4), nexthops=hops, **more))  # type: ignore[arg-type]  # fields of Route
+
+    def table(self, name: str, flavour: str) -> DraftTable:
+        """Give a table, empty base chains included, made when first asked for."""
+        key = (flavour, name)
+        if key not in self.tables:
+            chains: dict[str, list[Rule]] = {chain: [] for chain in BASE_CHAINS[name]}
+            self.tables[key] = DraftTable(name, flavour, chains, dict.fromkeys(BASE_CHAINS[name], "ACCEPT"))
+        return self.tables[key]
+
+
+@dataclass(slots=True)
+class Draft:
+    """A node being written."""
+
+    namespaces: dict[str, DraftNetns] = field(default_factory=dict)
+
+    def add_netns(self, name: str, role: str = "pod") -> DraftNetns:
+        """Add a namespace that holds only `lo`."""
+        self.namespaces[name] = DraftNetns(name, role)
+        return self.namespaces[name]
+
+    def connect(self, one: str, one_link: str, other: str, other_link: str, serial: int) -> None:
+        """Join two namespaces by a veth pair; `serial` makes their MACs unlike any other's."""
+        for netns, link, peer, peer_link, side in ((one, one_link, other, other_link, 0), (other, other_link, one, one_link, 1)):
+            draft = self.namespaces[netns]
+            draft.links.append(
+                Link(
+                    name=IfName(link), ifindex=len(draft.links) + 1, kind="veth", mac=Mac(f"02:00:00:00:{serial:02x}:{side:02x}"),
+                    peer=Known(Peer(netns=peer, link=IfName(peer_link))),
+                )
+            )  # fmt: skip
+
+    def enslave(self, netns: str, link: str, bridge: str, port: BridgePort | None = None) -> None:
+        """Make a link a port of a bridge."""
+        draft = self.namespaces[netns]
+        index = next(i for i, each in enumerate(draft.links) if each.name == link)
+        draft.links[index] = replace(draft.links[index], master=IfName(bridge), port=port or BridgePort())
+
+    def freeze(self) -> Node:
+        """Make the frozen Node; every listing is complete, so no walk on it meets an unknown fact."""
+        return Node(name="generated", namespaces={name: _freeze_netns(draft) for name, draft in self.namespaces.items()})
+
+
+def _freeze_netns(draft: DraftNetns) -> Netns:
+    return Netns(
+        name=draft.name, role=HOST if draft.name == HOST else draft.role,
+        links=Listing(tuple(draft.links), True, "ip link"),
+        addresses=Listing((_LOOPBACK, *draft.addresses), True, "ip addr"),
+        routes=Listing((*_implied_routes(draft), *draft.routes), True, "ip route show table all"),
+        rules=Listing(tuple(sorted((*DEFAULT_RULES[4], *draft.rules), key=lambda rule: rule.priority)), True, "ip rule"),
+        neighbours=Listing(tuple(draft.neighbours), True, "ip neigh"),
+        fdb=Listing((), True, "bridge fdb"),
+        sysctls={key: Known(value) for key, value in draft.sysctls.items()}, sysctls_complete=True,
+        netfilter={4: _freeze_netfilter(draft, 4)},
+        conntrack=Listing((), True, "conntrack -L"), sockets=Listing((), False, "ss -tuln"),
+    )  # fmt: skip
+
+
+_LOOPBACK = InterfaceAddress(link=IfName("lo"), address=Address(4, 127 << 24 | 1), length=8, scope="host", inferred="lo is up")
+
+
+def _implied_routes(draft: DraftNetns) -> list[Route]:
+    """Make the routes that `fib_add_ifaddr` (net/ipv4/fib_frontend.c v6.12) adds for each address of a link that is up."""
+    routes = []
+    up = {link.name for link in draft.links if link.up}
+    for address in (_LOOPBACK, *draft.addresses):
+        if address.link not in up:
+            continue
+        hop = (Nexthop(link=address.link),)
+        why = f"{address.address} is on {address.link}"
+        routes.append(Route(prefix=Prefix.of(address.address), type="local", nexthops=hop, table=255, scope="host",
+                            prefsrc=address.address, protocol="kernel", inferred=why))  # fmt: skip
+        if address.scope == "host":
+            routes.append(Route(prefix=address.prefix, type="local", nexthops=hop, table=255, scope="host",
+                                prefsrc=address.address, protocol="kernel", inferred=why))  # fmt: skip
+            routes.append(Route(prefix=Prefix.of(address.prefix.broadcast), type="broadcast", nexthops=hop, table=255,
+                                scope="link", prefsrc=address.address, protocol="kernel", inferred=why))  # fmt: skip
+            continue
+        if address.secondary or address.length == 32:
+            continue
+        routes.append(
+            Route(prefix=address.prefix, nexthops=hop, prefsrc=address.address, scope="link", protocol="kernel", inferred=why)
+        )
+        if address.length < 31:
+            routes.append(Route(prefix=Prefix.of(address.prefix.broadcast), type="broadcast", nexthops=hop, table=255,
+                                scope="link", prefsrc=address.address, protocol="kernel", inferred=why))  # fmt: skip
+    return routes
+
+
+def _freeze_netfilter(draft: DraftNetns, family: Family) -> Netfilter:
+    tables = []
+    for table in draft.tables.values():
+        chains: dict[str, Known[Chain]] = {}
+        for name, rules in table.chains.items():
+            placed = []
+            for position, rule in enumerate(rules, 1):
+                label = f"{table.flavour} {table.name} {name} rule {position}"
+                source = Source(name=f"generated/{draft.name}", lines=(label,))
+                placed.append(rule._replace(table=table.name, chain=name, position=position, span=Span(source, 1, 1)))
+            chains[name] = Known(Chain(name=name, rules=tuple(placed), policy=table.policies.get(name)))
+        tables.append(Table(name=table.name, family=family, flavour=table.flavour, chains=chains))
+    return Netfilter(tables=tuple(tables), complete=True, sets=draft.sets, sets_complete=True)

@@ -1,0 +1,310 @@
+"""A Node as the commands that build it: pure data, which `lab.apply` runs and `lab script` prints.
+
+What comes in is the frozen Node; what goes out is a list of `Command`s, each an argument list with the text it reads. The
+order is that of dependence: namespaces, links, link attributes, addresses, sysctls, neighbours, routes, rules, sets, tables.
+What this kernel cannot hold (a bond, a BPF program) is named in `Twin.left_out`, never silently missing.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from podpath.net.addresses import Family
+from podpath.net.provenance import Known
+from podpath.node.links import InterfaceAddress, Link, Neighbour
+from podpath.node.netfilter import Chain, IpSet, Table
+from podpath.node.netfilter_text import emit_rule
+from podpath.node.node import Netns, Node
+from podpath.node.routing import DEFAULT_RULES, LOCAL, PolicyRule, Route
+
+BUILDABLE = frozenset({"veth", "bridge", "vxlan", "vlan"})
+"""Link kinds that a twin holds as they are. A physical device becomes a veth to a namespace that stands for the wire."""
+
+
+class Command(NamedTuple):
+    """One command of the script."""
+
+    arguments: tuple[str, ...]
+    """The program and its arguments; those that run inside a namespace begin with `ip netns exec NAME` or `ip -n NAME`."""
+    stdin: str = ""
+    netns: str | None = None
+    """The namespace that it runs in; None where the command itself names it."""
+
+    def shell(self) -> str:
+        """Spell it for a POSIX shell."""
+        prefix = ("ip", "netns", "exec", self.netns) if self.netns else ()
+        line = shlex.join((*prefix, *self.arguments))
+        return f"{line} <<'END'\n{self.stdin.rstrip()}\nEND" if self.stdin else line
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Twin:
+    """The script of one node."""
+
+    commands: tuple[Command, ...]
+    namespaces: tuple[str, ...]
+    left_out: tuple[str, ...]
+    """What the script does not rebuild, one sentence each."""
+
+
+def emit_twin(node: Node) -> Twin:
+    """Write the commands that rebuild a node in network namespaces."""
+    names = tuple(node.namespaces)
+    left_out: list[str] = []
+    commands: list[Command] = [Command(("ip", "netns", "add", name)) for name in names]
+    commands += _links(node, left_out)
+    for netns in node.namespaces.values():
+        commands += emit_state(netns, left_out)
+    return Twin(commands=tuple(commands), namespaces=names, left_out=tuple(left_out))
+
+
+def emit_state(netns: Netns, left_out: list[str]) -> Iterator[Command]:
+    """Write what one namespace holds beyond its links: everything that can change while the links stay."""
+    lines = [
+        *(_address(address) for address in netns.addresses.items if not address.inferred or address.link != "lo"),
+        *(_neighbour(neighbour) for neighbour in netns.neighbours.items),
+    ]
+    if lines:
+        yield Command(("ip", "-n", netns.name, "-batch", "-"), _batch(lines))
+    settings = {key: fact.value for key, fact in sorted(netns.sysctls.items(), key=_sysctl_order) if isinstance(fact, Known)}
+    if settings:
+        yield Command(("sysctl", "-q", "-p", "-"), _batch(f"{key} = {value}" for key, value in settings.items()), netns.name)
+    lines = [*(_fdb(netns)), *(_route(route) for route in _buildable_routes(netns)), *(_policy_rules(netns))]
+    bridge = [line for line in lines if line.startswith("fdb ")]
+    routing = [line for line in lines if not line.startswith("fdb ")]
+    if bridge:
+        yield Command(("bridge", "-n", netns.name, "-batch", "-"), _batch(bridge))
+    if routing:
+        yield Command(("ip", "-n", netns.name, "-batch", "-"), _batch(routing))
+    yield from _netfilter(netns, left_out)
+
+
+def _batch(lines: Iterator[str] | list[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _links(node: Node, left_out: list[str]) -> Iterator[Command]:
+    """Links first without masters, then masters and attributes, then up: so that every name exists when it is used."""
+    made: set[tuple[str, str]] = set()
+    create: list[str] = []
+    attributes: dict[str, list[str]] = {}
+    for netns in node.namespaces.values():
+        attributes[netns.name] = ["link set lo up"]
+        for link in netns.links.items:
+            if link.name == "lo" or (netns.name, link.name) in made:
+                continue
+            line = _create(netns.name, link, made)
+            if line is None:
+                left_out.append(f"{link.name} in {netns.name}: a {link.kind or 'physical'} device has no twin here")
+                continue
+            create.append(line)
+    yield Command(("ip", "-batch", "-"), _batch(create))
+    for netns in node.namespaces.values():
+        lines = attributes[netns.name]
+        built = [link for link in netns.links.items if (netns.name, link.name) in made and link.name != "lo"]
+        for link in built:
+            lines += _attributes(link, {other.name for other in built})
+        yield Command(("ip", "-n", netns.name, "-batch", "-"), _batch(lines))
+
+
+def _create(netns: str, link: Link, made: set[tuple[str, str]]) -> str | None:
+    made_as = f"link add {link.name} netns {netns}"
+    made.add((netns, link.name))
+    if isinstance(link.peer, Known):
+        peer = link.peer.value
+        made.add((peer.netns, peer.link))
+        return f"{made_as} type veth peer name {peer.link} netns {peer.netns}"
+    if link.bridge is not None:
+        filtering = " vlan_filtering 1" if link.bridge.vlan_filtering else ""
+        return f"{made_as} type bridge forward_delay 0{filtering}"
+    if link.vxlan is not None:
+        vxlan = link.vxlan
+        ends = [f"id {vxlan.vni} dstport {vxlan.port}", "learning" if vxlan.learning else "nolearning"]
+        ends += [f"{word} {value}" for word, value in (("local", vxlan.local), ("remote", vxlan.remote)) if value]
+        return f"{made_as} type vxlan {' '.join(ends)}"
+    made.discard((netns, link.name))
+    return None
+
+
+def _attributes(link: Link, present: set[str]) -> Iterator[str]:
+    words = [f"mtu {link.mtu}"]
+    if link.mac:
+        words.append(f"address {link.mac}")
+    if link.noarp:
+        words.append("arp off")
+    if link.promisc:
+        words.append("promisc on")
+    if link.master and link.master in present:
+        words.append(f"master {link.master}")
+    yield f"link set {link.name} {' '.join(words)}"
+    yield f"link set {link.name} {'up' if link.up else 'down'}"
+    if link.bridge is not None:
+        flags = f"nf_call_iptables {int(link.bridge.nf_call_iptables)} nf_call_ip6tables {int(link.bridge.nf_call_ip6tables)}"
+        yield f"link set {link.name} type bridge {flags}"
+    port = link.port
+    if port is not None and link.master in present:
+        switches = (
+            ("hairpin", port.hairpin), ("isolated", port.isolated), ("learning", port.learning), ("flood", port.flood),
+        )  # fmt: skip
+        words = [f"{name} {'on' if value else 'off'}" for name, value in switches]
+        yield f"link set {link.name} type bridge_slave {' '.join(words)}"
+
+
+def _address(address: InterfaceAddress) -> str:
+    words = [f"addr replace {address.address}"]
+    words.append(f"peer {address.peer}/{address.length}" if address.peer else "")
+    text = " ".join(words).strip() if address.peer else f"addr replace {address.address}/{address.length}"
+    if address.broadcast:
+        text += f" broadcast {address.broadcast}"
+    if address.noprefixroute:
+        text += " noprefixroute"
+    if address.address.family == 6:
+        text += " nodad"
+    return f"{text} scope {address.scope} dev {address.link}"
+
+
+def _neighbour(neighbour: Neighbour) -> str:
+    state = neighbour.state.lower() if neighbour.state in ("PERMANENT", "NOARP", "STALE") else "reachable"
+    lladdr = f" lladdr {neighbour.mac}" if neighbour.mac else ""
+    return f"neigh replace {neighbour.address}{lladdr} dev {neighbour.link} nud {state if neighbour.mac else 'failed'}"
+
+
+def _sysctl_order(item: tuple[str, object]) -> tuple[int, str]:
+    """Put forwarding first and `all` before the devices: writing ip_forward resets other keys (devinet_sysctl_forward)."""
+    key = item[0]
+    return (0 if key.endswith("ip_forward") else 1 if ".all." in key else 2, key)
+
+
+def _buildable_routes(netns: Netns) -> Iterator[Route]:
+    """Leave out what the kernel itself makes of addresses."""
+    for route in netns.routes.items:
+        if not route.inferred and not (route.table == LOCAL and route.protocol == "kernel") and route.protocol != "kernel":
+            yield route
+
+
+def _route(route: Route) -> str:
+    family = "-6 " if route.prefix.family == 6 else ""
+    kind = "" if route.type == "unicast" else f"{route.type} "
+    prefix = "default" if route.prefix.length == 0 else f"{route.prefix.address}/{route.prefix.length}"
+    words = [f"{family}route add {kind}{prefix}"]
+    if len(route.nexthops) == 1:
+        words.append(_nexthop(route, 0))
+    words.append(f"table {route.table}")
+    if route.metric:
+        words.append(f"metric {route.metric}")
+    if route.prefsrc:
+        words.append(f"src {route.prefsrc}")
+    if route.scope != "global":
+        words.append(f"scope {route.scope}")
+    if route.tos:
+        words.append(f"tos {route.tos:#x}")
+    if route.mtu:
+        words.append(f"mtu {'lock ' if route.mtu_locked else ''}{route.mtu}")
+    if len(route.nexthops) > 1:
+        words += [f"nexthop {_nexthop(route, i)} weight {hop.weight}" for i, hop in enumerate(route.nexthops)]
+    return " ".join(words)
+
+
+def _nexthop(route: Route, index: int) -> str:
+    hop = route.nexthops[index]
+    words = [f"via {hop.gateway}"] if hop.gateway else []
+    words += [f"dev {hop.link}"] if hop.link else []
+    return " ".join(words + (["onlink"] if hop.onlink else []))
+
+
+def _fdb(netns: Netns) -> Iterator[str]:
+    for entry in netns.fdb.items:
+        if entry.local:
+            continue
+        where = f"dst {entry.dst} self" if entry.dst else "master"
+        vlan = f" vlan {entry.vlan}" if entry.vlan else ""
+        yield f"fdb replace {entry.mac} dev {entry.link} {where}{vlan}" + ("" if entry.dst else " static")
+
+
+def _policy_rules(netns: Netns) -> Iterator[str]:
+    default = {(rule.priority, rule.table) for rule in DEFAULT_RULES[4] + DEFAULT_RULES[6]}
+    for rule in netns.rules.items:
+        if (rule.priority, rule.table) not in default or rule.src or rule.dst or rule.iif:
+            yield emit_policy_rule(rule)
+
+
+def emit_policy_rule(rule: PolicyRule, verb: str = "add") -> str:
+    """Spell a policy rule as `ip -batch` reads it."""
+    words = ["-6" if rule.family == 6 else "", f"rule {verb}", "not" if rule.negated else "", f"priority {rule.priority}"]
+    fields = (
+        ("from", rule.src), ("to", rule.dst), ("iif", rule.iif), ("oif", rule.oif), ("fwmark", rule.mark),
+        ("tos", None if rule.tos is None else f"{rule.tos:#x}"), ("ipproto", rule.protocol), ("sport", _ports(rule.sport)),
+        ("dport", _ports(rule.dport)), ("uidrange", _ports(rule.uids)), ("suppress_prefixlength", rule.suppress_prefixlength),
+    )  # fmt: skip
+    words += [f"{name} {value}" for name, value in fields if value is not None]
+    if rule.l3mdev:
+        words.append("l3mdev")
+    if rule.action == "goto":
+        words.append(f"goto {rule.goto}")
+    else:
+        words.append(f"lookup {rule.table}" if rule.action == "lookup" and not rule.l3mdev else rule.action * (not rule.l3mdev))
+    return " ".join(word for word in words if word)
+
+
+def _ports(ports: tuple[int, int] | None) -> str | None:
+    return None if ports is None else f"{ports[0]}-{ports[1]}"
+
+
+def _netfilter(netns: Netns, left_out: list[str]) -> Iterator[Command]:
+    for family, netfilter in netns.netfilter.items():
+        if netfilter.sets and family == 4:
+            yield Command(("ipset", "restore", "-exist"), "".join(map(emit_set, netfilter.sets.values())), netns.name)
+        for flavour in ("legacy", "nft"):
+            tables = [table for table in netfilter.tables if table.flavour == flavour]
+            text = "".join(emit_table(table, left_out) for table in tables)
+            if text:
+                yield Command((restore_program(family, flavour), "-c"), text, netns.name)
+
+
+def restore_program(family: Family, flavour: str) -> str:
+    """Name the program that loads a ruleset of that family and flavour."""
+    return f"ip{'6' if family == 6 else ''}tables-{flavour}-restore"
+
+
+def emit_table(table: Table, left_out: list[str]) -> str:
+    """Spell an iptables table as iptables-restore reads it."""
+    chains: list[Chain] = []
+    for name, fact in table.chains.items():
+        if isinstance(fact, Known):
+            chains.append(fact.value)
+        else:
+            left_out.append(f"chain {name} of table {table.name}: {fact.why}")
+    heads = [f":{chain.name} {chain.policy or '-'} [0:0]" for chain in chains]
+    rules = [f"[0:0] {emit_rule(rule)}" for chain in chains for rule in chain.rules]
+    return "\n".join([f"*{table.name}", *heads, *rules, "COMMIT", ""])
+
+
+def emit_set(ipset: IpSet) -> str:
+    """Spell a set as `ipset restore` reads it."""
+    options = "".join(f" {name} {value}".rstrip() for name, value in ipset.options.items())
+    family = (
+        f" family inet{'6' if ipset.family == 6 else ''}" if ipset.type.startswith("hash:") and "mac" not in ipset.type else ""
+    )
+    lines = [f"create {ipset.name} {ipset.type}{'' if 'family' in ipset.options else family}{options}"]
+    for member in ipset.members:
+        words = [f"add {ipset.name} {','.join(member.parts)}"]
+        words += [f"{option.name} {' '.join(option.values)}".rstrip() for option in member.options]
+        lines.append(" ".join(words + (["nomatch"] if member.nomatch else [])))
+    return "\n".join(lines) + "\n"
+
+
+def emit_shell(twin: Twin) -> str:
+    """Write the whole twin as a shell script that a stranger can read and run as root."""
+    head = [
+        "#!/bin/sh",
+        "# Rebuilds one node in network namespaces. Run as root on a test machine, best under `unshare --mount --net`.",
+        "set -eu",
+        "trap 'for netns in "
+        + " ".join(shlex.quote(name) for name in twin.namespaces)
+        + '; do ip netns del "$netns" 2>/dev/null || :; done\' EXIT',
+    ]
+    notes = [f"# Not rebuilt: {sentence}" for sentence in twin.left_out]
+    return "\n".join([*head, *notes, *(command.shell() for command in twin.commands), 'exec "${SHELL:-/bin/sh}"', ""])

@@ -1,0 +1,115 @@
+"""The shapes of node that the generator draws from: each gives a draft that works, and who can speak to whom.
+
+Every namespace that stands for another machine is part of the node too, so nothing that the model says of it is assumed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from random import Random
+
+from podpath.lab.draft import Draft
+from podpath.net.addresses import Address
+from podpath.node.node import HOST
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Topology:
+    """A drafted node and its speakers."""
+
+    name: str
+    draft: Draft
+    speakers: tuple[tuple[str, Address], ...]
+    """(namespace, address) pairs that a probe may come from or go to."""
+    devices: tuple[str, ...]
+    """The host's devices, for interface matches."""
+
+
+def bridged_pods(chance: Random) -> Topology:
+    """Pods on a bridge of the host (flannel, Docker, the bridge plugin), and an uplink to another machine."""
+    draft = _host(chance)
+    host = draft.namespaces[HOST]
+    host.add_bridge("cni0", "02:00:00:00:00:fe")
+    host.add_address("cni0", "10.1.0.1/24")
+    speakers = [(HOST, Address.parse("10.1.0.1"))]
+    for number in (1, 2):
+        pod = draft.add_netns(f"pod{number}")
+        draft.connect(pod.name, "eth0", HOST, f"veth{number}", number)
+        draft.enslave(HOST, f"veth{number}", "cni0")
+        pod.add_address("eth0", f"10.1.0.{number + 1}/24")
+        pod.add_route("default", "eth0", "10.1.0.1")
+        speakers.append((pod.name, Address.parse(f"10.1.0.{number + 1}")))
+    host.sysctls["net.bridge.bridge-nf-call-iptables"] = str(int(chance.random() < 0.7))
+    return _with_uplink(draft, speakers, ("cni0", "eth0", "veth1", "veth2"), "bridged pods")
+
+
+def routed_pods(chance: Random) -> Topology:
+    """Pods behind a veth each, with a host route to each (Calico, Cilium, the ptp plugin)."""
+    draft = _host(chance)
+    host = draft.namespaces[HOST]
+    speakers = []
+    for number in (1, 2):
+        pod = draft.add_netns(f"pod{number}")
+        device = f"lxc{number}"
+        draft.connect(pod.name, "eth0", HOST, device, number)
+        pod.add_address("eth0", f"10.1.0.{number + 1}/32")
+        if chance.random() < 0.5:
+            host.add_address(device, f"10.1.{number}.1/32")
+            pod.add_route(f"10.1.{number}.1", "eth0", scope="link")
+            pod.add_route("default", "eth0", f"10.1.{number}.1")
+        else:
+            pod.add_route("169.254.1.1", "eth0", scope="link")
+            pod.add_route("default", "eth0", "169.254.1.1")
+            host.sysctls[f"net.ipv4.conf.{device}.proxy_arp"] = "1"
+        host.add_route(f"10.1.0.{number + 1}", device, scope="link")
+        speakers.append((pod.name, Address.parse(f"10.1.0.{number + 1}")))
+    return _with_uplink(draft, speakers, ("lxc1", "lxc2", "eth0"), "routed pods")
+
+
+def two_uplinks(chance: Random) -> Topology:
+    """One routed pod and two ways out, each with its own table chosen by a policy rule."""
+    topology = routed_pods(chance)
+    draft = topology.draft
+    host = draft.namespaces[HOST]
+    other = draft.add_netns("world2", "other")
+    draft.connect(HOST, "eth1", "world2", "eth0", 21)
+    host.add_address("eth1", "192.0.2.10/24")
+    other.add_address("eth0", "192.0.2.1/24")
+    other.add_address("lo", "198.51.100.2/32")
+    for prefix in ("10.1.0.0/16", "172.31.0.0/24"):
+        other.add_route(prefix, "eth0", "192.0.2.10")
+    host.add_route("default", "eth1", "192.0.2.1", table=100)
+    host.add_route("198.51.100.2", "eth1", "192.0.2.1")
+    speakers = (*topology.speakers, (HOST, Address.parse("192.0.2.10")), ("world2", Address.parse("192.0.2.1")),
+                ("world2", Address.parse("198.51.100.2")))  # fmt: skip
+    return Topology(name="two uplinks", draft=draft, speakers=speakers, devices=(*topology.devices, "eth1"))
+
+
+def _host(chance: Random) -> Draft:
+    draft = Draft()
+    host = draft.add_netns(HOST, HOST)
+    host.sysctls["net.ipv4.ip_forward"] = "1"
+    for scope in ("all", "default"):
+        host.sysctls[f"net.ipv4.conf.{scope}.rp_filter"] = chance.choice(("0", "0", "1", "2"))
+    return draft
+
+
+def _with_uplink(draft: Draft, speakers: list[tuple[str, Address]], devices: tuple[str, ...], name: str) -> Topology:
+    host = draft.namespaces[HOST]
+    world = draft.add_netns("world", "other")
+    draft.connect(HOST, "eth0", "world", "eth0", 20)
+    host.add_address("eth0", "172.31.0.10/24")
+    host.add_route("default", "eth0", "172.31.0.1")
+    world.add_address("eth0", "172.31.0.1/24")
+    world.add_address("lo", "198.51.100.1/32")
+    world.add_route("10.1.0.0/16", "eth0", "172.31.0.10")
+    outside = [
+        (HOST, Address.parse("172.31.0.10")),
+        ("world", Address.parse("172.31.0.1")),
+        ("world", Address.parse("198.51.100.1")),
+    ]
+    return Topology(name=name, draft=draft, speakers=tuple(speakers + outside), devices=devices)
+
+
+TOPOLOGIES: tuple[Callable[[Random], Topology], ...] = (bridged_pods, routed_pods, two_uplinks)
