@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from podpath.datapath.namespace import Namespace
 from podpath.net.addresses import Family
 from podpath.node.node import Node
 
@@ -18,10 +19,19 @@ if TYPE_CHECKING:
 class Engine:
     """The compiled form of one node. It is filled as walks need it; what it holds never depends on a walk's choices."""
 
-    __slots__ = ("node", "rulesets")
+    __slots__ = ("namespaces", "node", "rulesets")
 
     def __init__(self, node: Node) -> None:
         """Start empty: nothing is compiled before a packet meets it."""
         self.node = node
         self.rulesets: dict[tuple[str, Family], Ruleset] = {}
         """By namespace and family."""
+        self.namespaces: dict[str, Namespace] = {}
+        """By name."""
+
+    def namespace(self, name: str) -> Namespace:
+        """Give a namespace of the node, indexed when first asked for."""
+        found = self.namespaces.get(name)
+        if found is None:
+            found = self.namespaces[name] = Namespace(self.node.namespaces[name])
+        return found

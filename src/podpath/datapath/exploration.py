@@ -22,7 +22,7 @@ R = TypeVar("R")
 class Choices:
     """The answers of one run: a given prefix, then always the likeliest. Mutable, local to the run."""
 
-    __slots__ = ("_answered", "_prefix", "_settled", "made", "widths")
+    __slots__ = ("_answered", "_prefix", "_settled", "asked", "made", "widths")
 
     def __init__(self, prefix: Sequence[int] = (), settled: Mapping[str, object] | None = None) -> None:
         """Start a run. `settled` gives facts a value before any fork, by the fact's name (a hypothesis under test)."""
@@ -33,6 +33,8 @@ class Choices:
         """One assumption for each fork that was met, in order."""
         self.widths: list[int] = []
         """How many options each of those forks had."""
+        self.asked = 0
+        """How often the run asked: what was worked out without asking holds in every branch."""
 
     def resolve(self, fact: Fact[T]) -> T:
         """Give the fact's value; an unknown one forks the walk, once in a run."""
@@ -46,6 +48,7 @@ class Choices:
 
         `random` marks what the kernel chooses: the other options then count as no deviation.
         """
+        self.asked += 1
         if name in self._answered:
             return self._answered[name]  # type: ignore[return-value]  # the name stands for one fact of one type
         if name in self._settled:

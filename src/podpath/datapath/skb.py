@@ -6,36 +6,19 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from podpath.datapath.compiled import Engine
+from podpath.datapath.destination import Destination
 from podpath.datapath.exploration import Choices
 from podpath.datapath.trace import NearMiss, RuleHit, Step
-from podpath.net.addresses import Address
+from podpath.net.addresses import Address, Mac
 from podpath.net.packet import Packet
 from podpath.net.provenance import Span
 from podpath.node.links import Link
+from podpath.node.netfilter import ConnTuple
 from podpath.node.node import Netns, Node
-from podpath.node.routing import Route
 
 if TYPE_CHECKING:
     from podpath.datapath.conntrack import Connection, ConntrackTable
     from podpath.datapath.conntrack.connection import Template
-
-
-@dataclass(frozen=True, slots=True)
-class Destination:
-    """What routing decided: `struct dst_entry` with its `fib_result`."""
-
-    type: str
-    """`unicast`, `local`, `broadcast`, `blackhole`, `unreachable`, `prohibit`, ..."""
-    link: Link | None
-    """The device that the packet leaves on; `lo` for local delivery; None for an error type."""
-    gateway: Address | None
-    """The next hop; None: the destination itself."""
-    prefsrc: Address | None
-    """The source address that a local sender takes."""
-    route: Route | None
-    mtu: int = 1500
-    spans: tuple[Span, ...] = ()
-    """The route's line, and the policy rule's where it is not a default one."""
 
 
 @dataclass(slots=True)
@@ -70,6 +53,18 @@ class Skb:
     """`host`, `otherhost`, `broadcast`, `multicast`: from the destination MAC."""
     uid: int | None = None
     """The sending socket's owner; None for a forwarded packet."""
+    looped: bool = False
+    """True for what the host sends to itself over `lo`: it keeps its route and connection."""
+    port: Link | None = None
+    """The bridge port that the frame leaves by, while a bridge has it."""
+    vlan: int | None = None
+    """The VLAN that a filtering bridge put the frame into."""
+    inner: Packet | None = None
+    """The packet inside a tunnel's outer one."""
+    tunnel: Link | None = None
+    """The tunnel device that wrapped `inner`."""
+    answer: Packet | None = None
+    """The error that the packet's sender is sent, where it was rejected."""
 
 
 @dataclass(slots=True)
@@ -84,6 +79,10 @@ class Walk:
     """Of the packet that is under way."""
     matched: list[RuleHit] = field(default_factory=list)
     """Every rule that matched the packet under way, in order, whether it decided anything or not."""
+    translated: dict[ConnTuple, tuple[Address, int]] = field(default_factory=dict)
+    """Sources that BPF programs rewrote: by the tuple that the answer has, what it is translated back to."""
+    learned: dict[tuple[str, str, Mac], Link] = field(default_factory=dict)
+    """The port behind which a bridge saw a MAC, by namespace, bridge and MAC."""
     engine: Engine = field(default=None)  # type: ignore[assignment]  # made from the node where the caller shares none
     """The compiled node; walks of one node share it."""
 

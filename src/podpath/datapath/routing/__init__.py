@@ -5,6 +5,6 @@ The rest of the datapath asks by these functions alone.
 
 from __future__ import annotations
 
-from podpath.datapath.routing.questions import address_type, reverse_path, select_source
+from podpath.datapath.routing.questions import address_type, error_source, reroute, reverse_path, select_source
 
-__all__ = ["address_type", "reverse_path", "select_source"]
+__all__ = ["address_type", "error_source", "reroute", "reverse_path", "select_source"]

@@ -1,11 +1,22 @@
-"""What netfilter asks of routing: the type of an address, the source address for a device, the way back."""
+"""What the rest of the datapath asks of routing: the type of an address, a source address, the way back, a new route."""
 
 from __future__ import annotations
 
-from podpath.datapath.skb import Skb, Walk
+from typing import TYPE_CHECKING
+
+from podpath.datapath.routing.assumed import look_up
+from podpath.datapath.routing.fib import Flow
+from podpath.datapath.routing.output import OutputRoute, route_output
+from podpath.datapath.routing.source_address import select_address
 from podpath.net.addresses import Address
 from podpath.node.links import Link
 from podpath.node.node import Netns
+
+if TYPE_CHECKING:
+    from podpath.datapath.skb import Skb, Walk
+
+_RECEIVED = frozenset({"local", "broadcast", "multicast", "anycast"})
+"""Types of the local table. The namespace's one trie also finds routes of the main table, which count as `unicast`."""
 
 
 def address_type(walk: Walk, netns: Netns, address: Address, link: Link | None = None) -> str:
@@ -13,14 +24,55 @@ def address_type(walk: Walk, netns: Netns, address: Address, link: Link | None =
 
     With a link, `local` and the like count only where the address's route is on that device.
     """
-    raise NotImplementedError(walk, netns, address, link)
+    if address.family == 4 and (address.value >> 24 == 0 or address.value == 0xFFFFFFFF):
+        return "broadcast"
+    if address.is_multicast:
+        return "multicast"
+    table = walk.engine.namespace(netns.name).routing(address.family).local
+    found = table.lookup(address.value, 0, None, ()) if table is not None else None
+    if found is None or found.error or found.route is None:
+        return "unicast"
+    device = found.route.nexthops[0].link if found.route.nexthops else None
+    if link is not None and device != link.name:
+        return "unicast"
+    return found.type if found.type in _RECEIVED else "unicast"
 
 
 def select_source(walk: Walk, netns: Netns, link: Link, nexthop: Address | None, scope: str = "global") -> Address | None:
     """Give the address that the host takes as its own on a device towards a next hop (`inet_select_addr`); None without one."""
-    raise NotImplementedError(walk, netns, link, nexthop, scope)
+    family = nexthop.family if nexthop is not None else 4
+    chosen = select_address(walk.engine.namespace(netns.name), link, nexthop, scope, family)
+    return chosen.address if chosen is not None else None
 
 
 def reverse_path(walk: Walk, skb: Skb, *, mark: int, loose: bool, accept_local: bool) -> bool:
     """Tell whether a route leads back to the packet's source as `-m rpfilter` wants it (`rpfilter_lookup_reverse`)."""
-    raise NotImplementedError(walk, skb, mark, loose, accept_local)
+    packet, link = skb.packet, skb.iif
+    if link is None or link.name == "lo":
+        return True
+    dst = packet.dst if not (packet.dst.is_multicast or packet.dst.value == 0xFFFFFFFF) else None
+    flow = Flow(packet.src, dst, "lo", None, mark, packet.tos)
+    found = look_up(walk, walk.engine.namespace(skb.netns.name), flow, ignore_linkstate=True)
+    if found.error or found.route is None:
+        return False
+    if found.type != "unicast" and not (found.type == "local" and accept_local):
+        return False
+    return loose or any(hop.link == link.name for hop in found.route.nexthops)
+
+
+def reroute(walk: Walk, skb: Skb) -> OutputRoute:
+    """Route a packet of this host again after OUTPUT changed it; its source address stays (`ip_route_me_harder`)."""
+    packet = skb.packet
+    kind = address_type(walk, skb.netns, packet.src)
+    source = packet.src if kind in {"local", "unicast"} else None
+    flow = Flow(packet.dst, source, "lo", None, skb.mark, packet.tos, packet.protocol, packet.sport, packet.dport, skb.uid or 0)
+    return route_output(walk, walk.engine.namespace(skb.netns.name), flow, any_source=True)
+
+
+def error_source(walk: Walk, skb: Skb) -> Address | None:
+    """Give the source address of an ICMP error about a packet (`icmp_send`): the one asked for, or the best for the way back."""
+    packet = skb.packet
+    if address_type(walk, skb.netns, packet.dst) == "local":
+        return packet.dst
+    found = route_output(walk, walk.engine.namespace(skb.netns.name), Flow(packet.src))
+    return found.source

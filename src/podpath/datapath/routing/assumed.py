@@ -1,0 +1,70 @@
+"""A route that the evidence does not show: what a walk takes for granted where a listing is cut short and nothing in it fits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from podpath.datapath.routing.fib import NO_ROUTE, FibResult, Flow
+from podpath.net.addresses import Prefix
+from podpath.net.provenance import Known, Option
+from podpath.node.links import Link
+from podpath.node.routing import Nexthop, Route
+
+if TYPE_CHECKING:
+    from podpath.datapath.namespace import Namespace
+    from podpath.datapath.skb import Walk
+
+_INNER = frozenset({"veth", "bridge", "vxlan", "dummy", "loopback", "ipip", "tun", "wireguard", "geneve", "gre", "ifb", "nlmon"})
+"""Kinds of device that no way out of a host leads over."""
+
+
+def look_up(walk: Walk, namespace: Namespace, flow: Flow, *, ignore_linkstate: bool = False) -> FibResult:
+    """Look a flow up in the policy rules and tables; where an incomplete listing has nothing that fits, ask for the route."""
+    routing = namespace.routing(flow.dst.family)
+    found = routing.lookup(flow, ignore_linkstate=ignore_linkstate)
+    if found is NO_ROUTE and not routing.complete:
+        return _ask(walk, namespace, flow)
+    return found
+
+
+def _ask(walk: Walk, namespace: Namespace, flow: Flow) -> FibResult:
+    candidates = likeliest_uplinks(namespace) if flow.oif is None else [namespace.link(flow.oif)]
+    options = [Option(link.name, f"a default route on {link.name}") for link in candidates]
+    options.append(Option("", "no route"))
+    if not candidates:
+        options.insert(0, Option("(uplink)", "a default route on a device that the evidence does not show"))
+    family = "" if flow.dst.family == 4 else "-6 "
+    where = "" if namespace.netns.role == "host" else f"in the network namespace of {namespace.name}: "
+    ask = f"{where}ip {family}route get {flow.dst}"
+    chosen = walk.choices.choose(f"route to {flow.dst} in netns {namespace.name}", options, ask=ask)
+    return assumed_default(namespace, flow, chosen) if chosen else NO_ROUTE
+
+
+def assumed_default(namespace: Namespace, flow: Flow, device: str) -> FibResult:
+    """Give the default route that is taken to exist on a device, the same one whenever it is asked for."""
+    key = ("assumed default", flow.dst.family, device)
+    found = namespace.answers.get(key)
+    if not isinstance(found, FibResult):
+        prefix = Prefix(flow.dst.family, 0, 0)
+        hop = Nexthop(link=namespace.link(device).name)
+        found = FibResult("", Route(prefix=prefix, nexthops=(hop,), inferred="the listing is cut short"), (hop,))
+        namespace.answers[key] = found
+    return found
+
+
+def likeliest_uplinks(namespace: Namespace) -> list[Link]:
+    """Give the devices that a default route may be on: in a pod its only ones, on a host those that lead out of it."""
+    usable = [link for link in namespace.ordered if link.name != "lo" and link.up and not is_slave(namespace, link)]
+    if namespace.netns.role == "host":
+        usable = [link for link in usable if link.kind not in _INNER and not _leads_inside(link)]
+    return sorted(usable, key=lambda link: link.name not in namespace.by_link)
+
+
+def is_slave(namespace: Namespace, link: Link) -> bool:
+    """Tell whether the device only carries frames for another: a port of a bridge, bond or Open vSwitch."""
+    master = namespace.links.get(link.master) if link.master is not None else None
+    return link.bond_slave_of is not None or (link.master is not None and (master is None or master.kind != "vrf"))
+
+
+def _leads_inside(link: Link) -> bool:
+    return isinstance(link.peer, Known)

@@ -1,0 +1,62 @@
+"""From a route that a lookup found to where the packet goes: the nexthop, the device, the source address, the MTU."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from podpath.datapath.destination import Destination
+from podpath.datapath.routing.fib import FibResult
+from podpath.datapath.routing.source_address import select_address
+from podpath.net.addresses import Address
+from podpath.net.provenance import Option
+from podpath.node.routing import Nexthop, Route
+
+if TYPE_CHECKING:
+    from podpath.datapath.namespace import Namespace
+    from podpath.datapath.skb import Walk
+
+UNROUTED = Nexthop()
+
+
+def select_path(walk: Walk, namespace: Namespace, result: FibResult, src: Address | None, dst: Address) -> Destination:
+    """Give where a usable route leads; among several nexthops the kernel chooses by a hash of the flow (`fib_select_path`)."""
+    hops = result.nexthops
+    if len(hops) <= 1:
+        return destination_of(namespace, result, hops[0] if hops else UNROUTED)
+    key = f"nexthop of {src} > {dst} by {result.route.prefix if result.route else 'default'} in netns {namespace.name}"
+    options = tuple(Option(hop, f"{_spell(hop)}, weight {hop.weight}") for hop in sorted(hops, key=lambda hop: -hop.weight))
+    return destination_of(namespace, result, walk.choices.choose(key, options, random=True))
+
+
+def destination_of(namespace: Namespace, result: FibResult, hop: Nexthop) -> Destination:
+    """Give where one nexthop of a route leads, made once for a node."""
+    key = id(result.route), id(hop), id(result.rule)
+    found = namespace.destinations.get(key)
+    if found is None:
+        found = namespace.destinations[key] = _make(namespace, result, hop)
+    return found
+
+
+def _make(namespace: Namespace, result: FibResult, hop: Nexthop) -> Destination:
+    route = result.route
+    kind = route.type if route is not None else "unreachable"
+    link = namespace.link(hop.link) if hop.link is not None else None
+    mtu = route.mtu if route is not None and route.mtu else link.mtu if link is not None else 1500
+    prefsrc = preferred_source(namespace, route, hop) if route is not None else None
+    return Destination(kind, link, hop.gateway, prefsrc, route, mtu, result.spans)
+
+
+def preferred_source(namespace: Namespace, route: Route, hop: Nexthop) -> Address | None:
+    """Give the source that a local sender takes: the route's `src`, else one of the device (`fib_result_prefsrc`)."""
+    if route.prefsrc is not None:
+        return route.prefsrc
+    if hop.link is None:
+        return None
+    gateway = hop.gateway if hop.gateway is not None and hop.gateway.family == route.prefix.family else None
+    chosen = select_address(namespace, namespace.link(hop.link), gateway, route.scope, route.prefix.family)
+    return chosen.address if chosen is not None else None
+
+
+def _spell(hop: Nexthop) -> str:
+    via = f"via {hop.gateway} " if hop.gateway is not None else ""
+    return f"{via}dev {hop.link}"

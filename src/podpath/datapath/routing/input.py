@@ -1,0 +1,138 @@
+"""Input routing: is a packet that came in for this host, to be forwarded, or to be refused (`ip_route_input_slow`).
+
+Used for packets, for ARP requests (a host answers only what it could route) and for frames that a bridge translated.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from podpath.datapath import settings
+from podpath.datapath.destination import Destination
+from podpath.datapath.routing.assumed import look_up
+from podpath.datapath.routing.destinations import destination_of, select_path
+from podpath.datapath.routing.fib import FibResult, Flow, explain_error
+from podpath.datapath.routing.validation import PASSED, SourceCheck, check_source
+from podpath.net.addresses import Address
+from podpath.net.provenance import Span
+from podpath.node.links import Link
+
+if TYPE_CHECKING:
+    from podpath.datapath.namespace import Namespace
+    from podpath.datapath.skb import Walk
+
+FUNCTION = "net/ipv4/route.c:ip_route_input_slow v6.12"
+LIMITED_BROADCAST = 0xFFFFFFFF
+
+ICMP_ANSWERS = {"EHOSTUNREACH": "icmp-host-unreachable", "ENETUNREACH": "icmp-net-unreachable", "EACCES": "icmp-pkt-filtered"}
+"""What `ip_error` sends for a lookup's error; nothing for the others (`net/ipv4/route.c:ip_error v6.12`)."""
+
+
+class InputRoute(NamedTuple):
+    """What input routing decided."""
+
+    path: str = ""
+    """`local`, `forward`; empty where the packet ends."""
+    destination: Destination | None = None
+    cause: str = ""
+    """Why it ends: a key of `reasons.REASONS`."""
+    answer: str = ""
+    """The ICMP error that its sender gets, as `--reject-with` spells it; empty for silence."""
+    template: str = ""
+    arguments: tuple[object, ...] = ()
+    spans: tuple[Span, ...] = ()
+    found: FibResult | None = None
+    check: SourceCheck = PASSED
+    """What source validation said; its cause stands in `cause` too."""
+
+
+def route_input(walk: Walk, namespace: Namespace, flow: Flow, link: Link) -> InputRoute:
+    """Route a packet that came in on a device."""
+    family = flow.dst.family
+    refused = _martian(walk, namespace, flow, link) if family == 4 else None
+    if refused is not None:
+        return refused
+    if family == 4 and (flow.dst.value == LIMITED_BROADCAST):
+        return InputRoute("local", _broadcast(namespace), template="{0} is the limited broadcast address", arguments=(flow.dst,))
+    found = look_up(walk, namespace, flow)
+    if found.error:
+        return _no_route(walk, namespace, flow, link, found)
+    kind = found.type
+    if kind == "broadcast" and not settings.either(walk, namespace, settings.BC_FORWARDING, link.name):
+        return _deliver(walk, namespace, flow, link, found)
+    if kind in {"local", "anycast"}:
+        return _deliver(walk, namespace, flow, link, found)
+    if not may_forward(walk, namespace, link, family):
+        template = "{0} does not forward what comes in on {1}: no ICMP error is sent either"
+        return InputRoute(cause="forwarding off", template=template, arguments=(namespace.name, link.name), spans=found.spans)
+    if kind not in {"unicast", "broadcast"}:
+        return _invalid_destination(flow.dst, f"a route of type {kind} leads there", found)
+    return _forward(walk, namespace, flow, link, found)
+
+
+def may_forward(walk: Walk, namespace: Namespace, link: Link, family: int) -> bool:
+    """Tell whether packets from a device are forwarded: IPv4 asks the device's own value, IPv6 the one of `all`."""
+    if family == 4:
+        return settings.forwarding(walk, namespace, link.name)
+    return bool(settings.integer(walk.choices.resolve(settings.forwarding6(namespace))))
+
+
+def _forward(walk: Walk, namespace: Namespace, flow: Flow, link: Link, found: FibResult) -> InputRoute:
+    destination = select_path(walk, namespace, found, flow.src, flow.dst)
+    check = check_source(walk, namespace, flow, link, destination.link) if flow.dst.family == 4 else PASSED
+    if check.cause:
+        return InputRoute(cause=check.cause, spans=check.spans, found=found, check=check)
+    return InputRoute("forward", destination, found=found, spans=found.spans, check=check)
+
+
+def _deliver(walk: Walk, namespace: Namespace, flow: Flow, link: Link, found: FibResult) -> InputRoute:
+    check = PASSED
+    if flow.dst.family == 4 and not (flow.src is not None and flow.src.is_unspecified):
+        check = check_source(walk, namespace, flow, link, None)
+    if check.cause:
+        return InputRoute(cause=check.cause, spans=check.spans, found=found, check=check)
+    destination = destination_of(namespace, found, found.nexthops[0]) if found.nexthops else _broadcast(namespace)
+    template = "{0} is an address of {1}" if found.type == "local" else "{0} is a {2} address of {1}"
+    return InputRoute(
+        "local", destination, template=template, arguments=(flow.dst, namespace.name, found.type), spans=found.spans, found=found,
+        check=check,
+    )  # fmt: skip
+
+
+def _martian(walk: Walk, namespace: Namespace, flow: Flow, link: Link) -> InputRoute | None:
+    """Refuse sources and destinations that no packet on a wire may have."""
+    src, dst = flow.src or flow.dst, flow.dst
+    template = "{0} is no address that a packet on a wire comes from"
+    if src.is_multicast or src.value == LIMITED_BROADCAST:
+        return InputRoute(cause="invalid source", template=template, arguments=(src,))
+    if dst.value == LIMITED_BROADCAST:
+        return None
+    if src.value >> 24 == 0:
+        return InputRoute(cause="invalid source", template=template, arguments=(src,))
+    if dst.value >> 24 == 0:
+        return _invalid_destination(dst, "it is in 0.0.0.0/8", None)
+    loopback = dst if dst.is_loopback else src if src.is_loopback else None
+    if loopback is not None and not settings.either(walk, namespace, settings.ROUTE_LOCALNET, link.name):
+        template = "{0} is in 127.0.0.0/8, which {1} does not let in from a wire: route_localnet is 0"
+        return InputRoute(cause="localnet", template=template, arguments=(loopback, link.name))
+    return None
+
+
+def _no_route(walk: Walk, namespace: Namespace, flow: Flow, link: Link, found: FibResult) -> InputRoute:
+    if not may_forward(walk, namespace, link, flow.dst.family):
+        template = "{0} is not for {1}, which does not forward what comes in on {2}: no ICMP error is sent either"
+        stays: tuple[object, ...] = (flow.dst, namespace.name, link.name)
+        return InputRoute(cause="forwarding off", template=template, arguments=stays, spans=found.spans, found=found)
+    answer = ICMP_ANSWERS.get(found.error, "")
+    template, arguments = explain_error(flow.dst, found)
+    cause = "no route" if found.error == "ENETUNREACH" else "blackhole"
+    return InputRoute(cause=cause, answer=answer, template=template, arguments=arguments, spans=found.spans, found=found)
+
+
+def _invalid_destination(dst: Address, why: str, found: FibResult | None) -> InputRoute:
+    spans = found.spans if found is not None else ()
+    return InputRoute(cause="invalid destination", template="nothing is sent on to {0}: {1}", arguments=(dst, why), spans=spans)
+
+
+def _broadcast(namespace: Namespace) -> Destination:
+    return Destination("broadcast", namespace.loopback, None, None, None, namespace.loopback.mtu)

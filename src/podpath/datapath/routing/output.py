@@ -1,0 +1,112 @@
+"""Output routing: the way of what this host sends itself, and its source address (`ip_route_output_key_hash_rcu`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from podpath.datapath import settings
+from podpath.datapath.destination import Destination
+from podpath.datapath.routing.assumed import look_up
+from podpath.datapath.routing.destinations import select_path
+from podpath.datapath.routing.fib import FibResult, Flow, explain_error
+from podpath.datapath.routing.source_address import select_address
+from podpath.net.addresses import Address
+from podpath.net.provenance import Span
+from podpath.node.links import Link
+
+if TYPE_CHECKING:
+    from podpath.datapath.namespace import Namespace
+    from podpath.datapath.skb import Walk
+
+FUNCTION = "net/ipv4/route.c:ip_route_output_key_hash_rcu v6.12"
+LIMITED_BROADCAST = 0xFFFFFFFF
+
+
+class OutputRoute(NamedTuple):
+    """What output routing decided."""
+
+    destination: Destination | None = None
+    source: Address | None = None
+    """The source address: the one asked for, or the one chosen."""
+    error: str = ""
+    """The error number that the sender gets, e.g. `ENETUNREACH`."""
+    template: str = ""
+    arguments: tuple[object, ...] = ()
+    spans: tuple[Span, ...] = ()
+    found: FibResult | None = None
+
+
+def route_output(walk: Walk, namespace: Namespace, flow: Flow, *, any_source: bool = False) -> OutputRoute:
+    """Route what the host sends. `any_source` lets a source through that is none of its own (`FLOWI_FLAG_ANYSRC`)."""
+    src, dst = flow.src, flow.dst
+    if src is not None and not any_source and not _may_send_from(walk, namespace, src):
+        return OutputRoute(error="EINVAL", template="{0} is no address of {1}", arguments=(src, namespace.name))
+    if dst.is_multicast or (dst.family == 4 and dst.value == LIMITED_BROADCAST):
+        return _route_to_many(namespace, flow)
+    if dst.is_unspecified:
+        flow = flow._replace(dst=src or _loopback(dst))
+    found = look_up(walk, namespace, flow)
+    if found.error:
+        return _no_route(namespace, flow, found)
+    if found.type == "local":
+        return _to_self(namespace, flow, found)
+    destination = select_path(walk, namespace, found, src, dst)
+    link = destination.link
+    if src is not None and src.is_loopback and link is not None and not _routes_loopback(walk, namespace, link):
+        return OutputRoute(error="EINVAL", template="{0} does not leave on {1}", arguments=(src, link.name), spans=found.spans)
+    return OutputRoute(destination, src or destination.prefsrc, spans=found.spans, found=found)
+
+
+def _may_send_from(walk: Walk, namespace: Namespace, src: Address) -> bool:
+    if src.family == 6 or not namespace.netns.addresses.complete:
+        return True
+    if src.is_multicast or src.value == LIMITED_BROADCAST or src.value >> 24 == 0:
+        return False
+    if namespace.owns(src) or src.is_loopback:
+        return True
+    found = look_up(walk, namespace, Flow(src))
+    return not found.error and found.type == "local"
+
+
+def _routes_loopback(walk: Walk, namespace: Namespace, link: Link) -> bool:
+    return link.name == "lo" or settings.either(walk, namespace, settings.ROUTE_LOCALNET, link.name)
+
+
+def _loopback(dst: Address) -> Address:
+    return Address(4, 127 << 24 | 1) if dst.family == 4 else Address(6, 1)
+
+
+def _to_self(namespace: Namespace, flow: Flow, found: FibResult) -> OutputRoute:
+    route = found.route
+    preferred = route.prefsrc if route is not None and route.prefsrc is not None else flow.dst
+    loopback = namespace.loopback
+    destination = Destination("local", loopback, None, preferred, route, loopback.mtu, found.spans)
+    return OutputRoute(destination, flow.src or preferred, spans=found.spans, found=found)
+
+
+def _route_to_many(namespace: Namespace, flow: Flow) -> OutputRoute:
+    """Send to a group or to everybody: on the device asked for, on that of the source address, or by the routes."""
+    name = flow.oif
+    if name is None and flow.src is not None and flow.src in namespace.addresses:
+        name = namespace.addresses[flow.src].link
+    found = None
+    if name is None:
+        found = namespace.routing(flow.dst.family).lookup(flow)
+        name = found.nexthops[0].link if found.nexthops else None
+    if name is None:
+        return OutputRoute(error="ENETUNREACH", template="no device is chosen for {0}", arguments=(flow.dst,))
+    link = namespace.link(name)
+    chosen = select_address(namespace, link, None, "link", flow.dst.family)
+    source = flow.src or (chosen.address if chosen is not None else None)
+    kind = "multicast" if flow.dst.is_multicast else "broadcast"
+    return OutputRoute(Destination(kind, link, None, source, None, link.mtu), source, found=found)
+
+
+def _no_route(namespace: Namespace, flow: Flow, found: FibResult) -> OutputRoute:
+    if flow.oif is not None and found.route is None and found.rule is None:
+        link = namespace.link(flow.oif)
+        chosen = select_address(namespace, link, None, "link", flow.dst.family)
+        source = flow.src or (chosen.address if chosen is not None else None)
+        return OutputRoute(Destination("unicast", link, None, source, None, link.mtu), source)
+    template, arguments = explain_error(flow.dst, found)
+    return OutputRoute(error=found.error, template=template, arguments=arguments, spans=found.spans, found=found)

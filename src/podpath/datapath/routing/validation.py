@@ -1,0 +1,155 @@
+"""Source validation: may a packet with this source come in on this device (`fib_validate_source`).
+
+Three checks in one: the reverse path filter (strict, loose), own addresses as a source, and sources that no unicast route
+leads to. With rp_filter 0 only own addresses are refused, unless custom local routes or policy rules ask for the full lookup
+(`net/ipv4/fib_frontend.c:fib_validate_source v6.12`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from podpath.datapath import settings
+from podpath.datapath.routing.assumed import look_up
+from podpath.datapath.routing.fib import FibResult, Flow
+from podpath.net.provenance import Known, Option, Span
+from podpath.node.links import Link
+from podpath.node.node import Netns
+
+if TYPE_CHECKING:
+    from podpath.datapath.namespace import Namespace
+    from podpath.datapath.skb import Walk
+
+FUNCTION = "net/ipv4/fib_frontend.c:fib_validate_source v6.12"
+MODES = {0: "off", 1: "strict", 2: "loose"}
+
+
+class SourceCheck(NamedTuple):
+    """What source validation said."""
+
+    cause: str = ""
+    """A key of `reasons.REASONS`; empty where the packet passes."""
+    template: str = ""
+    """Why, as a step says it; empty where there is nothing to tell."""
+    arguments: tuple[object, ...] = ()
+    spans: tuple[Span, ...] = ()
+
+
+PASSED = SourceCheck()
+
+
+def check_source(walk: Walk, namespace: Namespace, flow: Flow, link: Link, oif: Link | None) -> SourceCheck:
+    """Check the source of a packet that came in on `link` and goes out on `oif` (None: it is for this host)."""
+    mode = _known_mode(namespace, link)
+    full = _needs_lookup(namespace) or oif is link
+    if mode == 0 and not full:
+        return _check_own(walk, namespace, flow, link)
+    found = look_up(walk, namespace, _reverse_flow(walk, namespace, flow, link, oif))
+    verdict = _examine(walk, namespace, found, link)
+    if verdict == "match":
+        return PASSED if not mode else _passed(flow, link, mode, found)
+    if mode is None:
+        mode = settings.maximum(walk, namespace, settings.RP_FILTER, link.name)
+        if mode == 0 and not full:
+            own = _check_own(walk, namespace, flow, link)
+            return own if own.cause else _explain(namespace, flow, link, 0, found)
+    if verdict == "invalid":
+        return _not_unicast(flow, link, found)
+    explained = _explain(namespace, flow, link, mode, found)
+    if not mode or (mode > 1 and verdict == "elsewhere" and _has_address(walk, namespace, link)):
+        return explained
+    return explained._replace(cause="reverse path")
+
+
+def _known_mode(namespace: Namespace, link: Link) -> int | None:
+    key = ("rp_filter", link.name)
+    if key not in namespace.answers:
+        namespace.answers[key] = settings.known_maximum(namespace, settings.RP_FILTER, link.name)
+    mode = namespace.answers[key]
+    return mode if isinstance(mode, int) else None
+
+
+def _needs_lookup(namespace: Namespace) -> bool:
+    """Tell whether custom rules or local routes make the kernel look the source up even with rp_filter off."""
+    key = "source lookup"
+    if key not in namespace.answers:
+        namespace.answers[key] = namespace.routing(4).custom or _has_custom_local_routes(namespace.netns)
+    return bool(namespace.answers[key])
+
+
+def _has_custom_local_routes(netns: Netns) -> bool:
+    """Tell whether somebody added a route of type `local` (`fib_has_custom_local_routes`)."""
+    return any(
+        route.type == "local" and route.prefix.family == 4 and not route.inferred and route.protocol not in {"kernel", ""}
+        for route in netns.routes.items
+    )
+
+
+def _check_own(walk: Walk, namespace: Namespace, flow: Flow, link: Link) -> SourceCheck:
+    src = flow.src
+    if src is None or not namespace.owns(src) or settings.either(walk, namespace, settings.ACCEPT_LOCAL, link.name):
+        return PASSED
+    own = namespace.addresses[src]
+    spans = (own.span,) if own.span is not None else ()
+    return SourceCheck("local source", "the source {0} is the host's own address on {1}", (src, own.link), spans)
+
+
+def _reverse_flow(walk: Walk, namespace: Namespace, flow: Flow, link: Link, oif: Link | None) -> Flow:
+    mark = flow.mark if flow.mark and settings.either(walk, namespace, settings.SRC_VALID_MARK, link.name) else 0
+    source = flow.src or flow.dst
+    iif = oif.name if oif is not None else "lo"
+    return Flow(source, flow.dst, iif, None, mark, flow.tos, flow.protocol, flow.dport, flow.sport)
+
+
+def _examine(walk: Walk, namespace: Namespace, found: FibResult, link: Link) -> str:
+    """Say where the way back leads: `match` (over this device), `elsewhere`, `none`, or `invalid` (not a unicast route)."""
+    route = found.route
+    if found.error or route is None:
+        return "none"
+    local = route.type == "local"
+    if route.type != "unicast" and not (local and settings.either(walk, namespace, settings.ACCEPT_LOCAL, link.name)):
+        return "invalid"
+    if any(hop.link == link.name for hop in route.nexthops) or (local and link.name == "lo"):
+        return "match"
+    return "elsewhere"
+
+
+def _has_address(walk: Walk, namespace: Namespace, link: Link) -> bool:
+    """Tell whether the device has an IPv4 address: without one the loose mode is as strict as the strict one."""
+    if any(item.address.family == 4 for item in namespace.by_link.get(link.name, ())):
+        return True
+    if namespace.netns.addresses.complete:
+        return False
+    options = (Option(False, "it has none, so that the loose check is a strict one"), Option(True, "it has one"))
+    return walk.choices.choose(
+        f"an IPv4 address on {link.name} in netns {namespace.name}", options, ask=f"ip -4 addr show dev {link.name}"
+    )
+
+
+def _passed(flow: Flow, link: Link, mode: int, found: FibResult) -> SourceCheck:
+    arguments = (flow.src, link.name, MODES.get(mode, mode))
+    return SourceCheck("", "the way back to {0} leads over {1}; rp_filter is {2}", arguments, found.spans)
+
+
+def _not_unicast(flow: Flow, link: Link, found: FibResult) -> SourceCheck:
+    kind = found.type
+    template = "the source {0} of a packet from {1} is looked up to a route of type {2}: no packet may come from there"
+    return SourceCheck(
+        "local source" if kind == "local" else "invalid source", template, (flow.src, link.name, kind), found.spans
+    )
+
+
+def _explain(namespace: Namespace, flow: Flow, link: Link, mode: int, found: FibResult) -> SourceCheck:
+    devices = ", ".join(str(hop.link) for hop in found.route.nexthops) if found.route is not None and not found.error else ""
+    way = f"the way back to {flow.src} leads over {devices}, not over {link.name}" if devices else f"no route leads to {flow.src}"
+    facts = [settings.device_fact(namespace, settings.RP_FILTER, device) for device in (settings.ALL, link.name)]
+    known = sorted(
+        (fact for fact in facts if isinstance(fact, Known) and fact.span is not None),
+        key=lambda fact: -settings.integer(fact.value),
+    )
+    spans = tuple(fact.span for fact in known if fact.span is not None) + found.spans
+    unnumbered = mode > 1 and link.name not in namespace.by_link
+    meaning = (
+        f"{MODES.get(mode, mode)}, and as {link.name} has no address as good as strict" if unnumbered else MODES.get(mode, mode)
+    )
+    return SourceCheck("", "{0}; rp_filter is {1} (the larger of all and {2})", (way, meaning, link.name), spans)
