@@ -1,0 +1,76 @@
+"""cni-chain: a plugin that should be part of every pod's network is not in the configuration that the runtime loads.
+
+What it is
+    The container runtime loads the first file of /etc/cni/net.d by name, and no other. A service mesh's plugin
+    (linkerd-cni, istio-cni) adds itself to the chain in that file. When the CNI plugin's agent writes its file after
+    that, or under a name that sorts first, the mesh's plugin is in no chain that is loaded.
+
+Why it breaks
+    A pod that starts meanwhile gets its network without the mesh's rules: its connections are not redirected to the
+    proxy, and the mesh's validator (linkerd-network-validator) or the sidecar's init container fails, so the pod does
+    not start or talks in the clear.
+
+How to confirm
+    ls /etc/cni/net.d; jq '.plugins[].type' /etc/cni/net.d/FIRST.conflist
+    crictl info | jq '.cniconfig.Networks'            # what the runtime has loaded
+
+How to fix
+    Restart the mesh's CNI installer so that it chains itself in again, then delete the pods that started without it.
+    Keep it so: let the installer watch the folder, or stop the CNI plugin from taking it over alone (Cilium:
+    cni.exclusive=false).
+
+References
+    containerd's cri plugin (max_conf_num); the CNI specification, section 2; linkerd's and Istio's pages on the CNI plugin
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podpath.checks.finding import Finding
+from podpath.node.case import Case
+from podpath.node.node import CniNetwork
+
+NAME = "cni-chain"
+CHAINED = ("linkerd-cni", "istio-cni", "kuma-cni", "osm-cni", "consul-cni", "bandwidth", "portmap", "tuning", "sbr", "firewall")
+"""Plugins that only ever stand behind another one in a chain."""
+MESHES = ("linkerd-cni", "istio-cni", "kuma-cni", "osm-cni", "consul-cni")
+LOADED = (".conf", ".conflist", ".json")
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report a mesh's plugin that stands in some file, but not in the one that the runtime loads."""
+    files = sorted(
+        (network for network in case.node.cni if network.path.endswith(LOADED)), key=lambda network: _name(network.path)
+    )
+    if len(files) < 2 or len({_folder(network.path) for network in files}) > 1:
+        return
+    first = files[0]
+    for other in files[1:]:
+        for plugin in other.plugins:
+            if plugin in MESHES and plugin not in first.plugins:
+                yield _report(first, other, plugin)
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+def _report(first: CniNetwork, other: CniNetwork, plugin: str) -> Finding:
+    return Finding(
+        check=NAME,
+        severity="fault",
+        claim=f"{plugin} stands in {_name(other.path)}, but the runtime loads {_name(first.path)}, which does not have it.",
+        evidence=tuple(span for span in (first.span, other.span) if span is not None),
+        reasoning=(
+            f"The runtime takes the first file by name: {_name(first.path)} with {', '.join(first.plugins) or 'no plugin'}.",
+            f"{plugin} is in {_name(other.path)} only, so no pod that starts now gets its rules.",
+        ),
+        breaks=("pods that start now: their traffic is not redirected to the mesh's proxy",),
+        prevention="Let the mesh's installer watch /etc/cni/net.d, and keep the CNI plugin from taking the folder over alone.",
+        marks=(plugin,),
+    )

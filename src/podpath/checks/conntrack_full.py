@@ -1,0 +1,65 @@
+"""conntrack-full: the connection tracking table is full, or nearly so.
+
+What it is
+    net.netfilter.nf_conntrack_count has come near nf_conntrack_max.
+
+Why it breaks
+    When the table is full the first packet of a new connection is dropped ("nf_conntrack: table full, dropping
+    packet"), whatever the rules say. Connections that exist go on. It comes and goes with load, and hits DNS over UDP
+    first.
+
+How to confirm
+    sysctl net.netfilter.nf_conntrack_count net.netfilter.nf_conntrack_max
+    conntrack -S | grep -o 'drop=[0-9]*'; dmesg | grep 'table full'
+
+How to fix
+    sysctl -w net.netfilter.nf_conntrack_max=N (about 300 bytes of memory each; the hash should grow with it:
+    /sys/module/nf_conntrack/parameters/hashsize). Kube-proxy sets it at its start: conntrack.maxPerCore and conntrack.min.
+    Shorten timeouts of what fills it, or exempt it with NOTRACK rules.
+
+References
+    __nf_conntrack_alloc, early_drop (net/netfilter/nf_conntrack_core.c); Documentation/networking/nf_conntrack-sysctl.rst
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podpath.checks.finding import Finding, Repair
+from podpath.checks.topology import known_sysctl
+from podpath.node.case import Case
+from podpath.node.node import Netns
+
+NAME = "conntrack-full"
+COUNT, MAXIMUM = "net.netfilter.nf_conntrack_count", "net.netfilter.nf_conntrack_max"
+NEAR = 0.9
+"""The share of the table from which it is a risk: it fills within seconds when a burst comes."""
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report a namespace whose table is at least nine tenths full."""
+    for namespace in case.node.namespaces.values():
+        count, most = _number(namespace, COUNT), _number(namespace, MAXIMUM)
+        if count is not None and most and count >= most * NEAR:
+            yield _report(namespace, count, most)
+
+
+def _number(namespace: Netns, key: str) -> int | None:
+    fact = known_sysctl(namespace, key)
+    return int(fact.value) if fact is not None and fact.value.isdecimal() and fact.value.isascii() else None
+
+
+def _report(namespace: Netns, count: int, most: int) -> Finding:
+    facts = [known_sysctl(namespace, key) for key in (COUNT, MAXIMUM)]
+    return Finding(
+        check=NAME,
+        severity="fault" if count >= most else "risk",
+        claim=f"The connection tracking table of netns {namespace.name} is {'full' if count >= most else 'nearly full'}: "
+        f"{count} of {most} entries.",
+        evidence=tuple(fact.span for fact in facts if fact is not None and fact.span is not None),
+        reasoning=("A full table drops the first packet of every new connection.",),
+        breaks=("new connections, now and then; those that exist go on",),
+        repairs=(Repair(title="make the table larger", commands=(f"sysctl -w {MAXIMUM}={most * 2}",)),),
+        prevention="Set conntrack.min or conntrack.maxPerCore in kube-proxy's configuration: it writes the limit at each start.",
+        marks=(str(count), str(most)),
+    )

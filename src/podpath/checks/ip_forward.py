@@ -1,0 +1,64 @@
+"""ip-forward: the host does not forward packets.
+
+What it is
+    net.ipv4.ip_forward is 0, or net.ipv4.conf.DEVICE.forwarding of the device on which the packets come in.
+
+Why it breaks
+    A packet for somebody else is dropped when it is routed, and for IPv4 without an answer (drop reason and counter
+    IpInAddrErrors). Pods reach the host itself and their neighbours on the same bridge, and nothing beyond.
+
+How to confirm
+    sysctl net.ipv4.ip_forward net.ipv4.conf.DEVICE.forwarding
+    nstat -az IpInAddrErrors
+
+How to fix
+    sysctl -w net.ipv4.ip_forward=1 Keep it so: `net.ipv4.ip_forward = 1` in /etc/sysctl.d/k8s.conf. Writing the key
+    sets every device at once; a tool that writes a single device's key later (hardening scripts do) takes it away for
+    that device alone.
+
+References
+    ip_route_input_slow, ip_mkroute_input (net/ipv4/route.c); inet_forward_change (net/ipv4/devinet.c)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podpath.checks.finding import Finding, Repair
+from podpath.checks.topology import find_attachments, known_sysctl
+from podpath.node.case import Case
+from podpath.node.change import SetSysctl
+from podpath.node.node import HOST
+
+NAME = "ip-forward"
+KEY = "net.ipv4.ip_forward"
+PREVENTION = "Put `net.ipv4.ip_forward = 1` in a file of /etc/sysctl.d that sorts last."
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report a host with pods that is known not to forward."""
+    switch = known_sysctl(case.node.host, KEY)
+    if switch is None or switch.value != "0" or next(find_attachments(case.node), None) is None:
+        return
+    yield Finding(
+        check=NAME,
+        severity="fault",
+        claim=f"The host does not forward packets ({KEY} is 0), so its pods reach nothing beyond it.",
+        evidence=(switch.span,) if switch.span is not None else (),
+        reasoning=(
+            "What a pod sends to other nodes or outside has to be forwarded by the host; with the switch off it is dropped.",
+        ),
+        breaks=("everything between the node's pods and other hosts",),
+        repairs=(switch_on(),),
+        prevention=PREVENTION,
+        marks=(KEY, "0"),
+    )
+
+
+def switch_on() -> Repair:
+    """Give the repair that lets the host forward."""
+    return Repair(
+        title="let the host forward packets",
+        commands=(f"sysctl -w {KEY}=1",),
+        changes=(SetSysctl(netns=HOST, key=KEY, value="1"),),
+    )

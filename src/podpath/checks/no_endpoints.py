@@ -1,0 +1,52 @@
+"""no-endpoints: a service has no endpoints.
+
+What it is
+    No ready pod matches the service's selector, so nothing stands behind its address.
+
+Why it breaks
+    Kube-proxy writes a REJECT rule for the service's address ("has no endpoints"): clients get "connection refused" at
+    once. With other proxies, or before the rule is written, the packets leave by the default route and time out.
+
+How to confirm
+    kubectl get endpointslices -n NAMESPACE -l kubernetes.io/service-name=SERVICE
+    kubectl get pods -n NAMESPACE -l SELECTOR          # are there any, and are they ready?
+
+How to fix
+    Make the selector match the pods' labels, and see why pods are not ready (kubectl describe pod: readiness probe).
+
+References
+    kubernetes pkg/proxy/iptables/proxier.go; the documentation's page "Debug Services"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podpath.checks.finding import Finding
+from podpath.node.case import Case
+from podpath.node.node import Service, ServicePort
+
+NAME = "no-endpoints"
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report each port of a described service that is known to have no endpoint."""
+    for service in case.node.services:
+        for port in service.ports:
+            if service.addresses and service.span is not None and port.complete and not port.endpoints:
+                yield _report(case, service, port)
+
+
+def _report(case: Case, service: Service, port: ServicePort) -> Finding:
+    tried = [attempt for attempt in case.attempts if attempt.probe.dst in service.addresses and attempt.result != "ok"]
+    name = f"{service.namespace}/{service.name}" if service.namespace else service.name
+    return Finding(
+        check=NAME,
+        severity="cause" if tried else "fault",
+        claim=f"The service {name} has no endpoints for port {port.port}.",
+        evidence=(*((service.span,) if service.span is not None else ()), *(attempt.span for attempt in tried[:2])),
+        reasoning=("No ready pod matches its selector, so there is nothing that its address could be rewritten to.",),
+        breaks=(f"every connection to {', '.join(map(str, service.addresses))} port {port.port}",),
+        prevention="Alert on services whose endpoints go to zero.",
+        marks=("Endpoints", "<none>"),
+    )

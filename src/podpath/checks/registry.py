@@ -1,0 +1,101 @@
+"""Every fault that podpath knows by name: its manual page, and what looks for it in a case.
+
+A fault without a function is seen by walks alone; the diagnosis names it by the step that decided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import NamedTuple
+
+from podpath.checks import (
+    both_backends,
+    bridge_netfilter,
+    chain_order,
+    cni_chain,
+    conntrack_full,
+    dropped_by_rule,
+    duplicate_address,
+    enslaved_route,
+    foreign_arp,
+    forward_policy,
+    hairpin,
+    ip_forward,
+    missing_masquerade,
+    neighbour_failed,
+    no_endpoints,
+    no_listener,
+    no_route,
+    packet_size,
+    route_localnet,
+    rp_filter,
+    source_refused,
+    stale_conntrack,
+    untracked,
+    untranslated_reply,
+    vxlan_mtu,
+)
+from podpath.checks.finding import Finding
+from podpath.node.case import Case
+
+
+class Check(NamedTuple):
+    """A fault that has a name."""
+
+    name: str
+    page: str
+    """Its manual page: the docstring of its module."""
+    run: Callable[[Case], Iterator[Finding]] | None
+    """What looks for it; None where only a walk sees it."""
+
+    @property
+    def summary(self) -> str:
+        """The page's first line, without the name."""
+        return self.page.split("\n", 1)[0].partition(": ")[2]
+
+
+def _check(module: ModuleType, run: Callable[[Case], Iterator[Finding]] | None = None) -> Check:
+    return Check(module.NAME, module.__doc__ or "", run)
+
+
+CHECKS: tuple[Check, ...] = (
+    _check(chain_order, chain_order.check),
+    _check(rp_filter, rp_filter.check),
+    _check(bridge_netfilter, bridge_netfilter.check),
+    _check(foreign_arp, foreign_arp.check),
+    _check(enslaved_route, enslaved_route.check),
+    _check(cni_chain, cni_chain.check),
+    _check(dropped_by_rule),
+    _check(forward_policy),
+    _check(ip_forward, ip_forward.check),
+    _check(no_route),
+    _check(neighbour_failed),
+    _check(missing_masquerade),
+    _check(untranslated_reply),
+    _check(hairpin),
+    _check(untracked),
+    _check(source_refused),
+    _check(route_localnet, route_localnet.check),
+    _check(packet_size),
+    _check(vxlan_mtu, vxlan_mtu.check),
+    _check(stale_conntrack, stale_conntrack.check),
+    _check(conntrack_full, conntrack_full.check),
+    _check(no_endpoints, no_endpoints.check),
+    _check(no_listener),
+    _check(duplicate_address, duplicate_address.check),
+    _check(both_backends, both_backends.check),
+)
+"""In the order that the manual lists them: what breaks pods most often first."""
+
+
+def find_check(name: str) -> Check | None:
+    """Give the check of that name; None where there is none."""
+    return next((check for check in CHECKS if check.name == name), None)
+
+
+def run_checks(case: Case) -> Iterator[Finding]:
+    """Run every check on a case, in the table's order."""
+    for check in CHECKS:
+        if check.run is not None:
+            yield from check.run(case)

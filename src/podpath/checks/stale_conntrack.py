@@ -1,0 +1,106 @@
+"""stale-conntrack: a conntrack entry still sends a service's packets to an endpoint that is gone.
+
+What it is
+    Conntrack remembers the endpoint that was chosen for a connection. The rules are asked for the first packet only, so
+    when the endpoint goes away the entry keeps rewriting every further packet of that connection to the old address.
+
+Why it breaks
+    A TCP client notices and opens another connection. A UDP client that goes on from the same port (a resolver, syslog,
+    SIP) keeps the entry alive with each packet and never reaches a living endpoint. Kube-proxy deletes such entries
+    when an endpoint goes, and misses some when it restarts or when packets come in while it writes its rules.
+
+How to confirm
+    conntrack -L -p udp -d SERVICE      # the second src= is the endpoint in use: is it still one?
+    kubectl get endpointslices -l kubernetes.io/service-name=SERVICE
+
+How to fix
+    conntrack -D -p udp --orig-dst SERVICE
+
+References
+    nf_nat_packet, nf_nat_inet_fn (net/netfilter/nf_nat_core.c); kubernetes pkg/proxy/conntrack
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podpath.checks.finding import Finding, Repair
+from podpath.checks.topology import dnat_destinations, find_tables
+from podpath.net import protocols
+from podpath.net.addresses import Address
+from podpath.net.packet import endpoint
+from podpath.net.provenance import Known
+from podpath.node.case import Case
+from podpath.node.change import DeleteConntrack
+from podpath.node.netfilter import ConntrackEntry
+from podpath.node.node import HOST, Node
+
+NAME = "stale-conntrack"
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report each entry whose endpoint no rule and no service names any more."""
+    node = case.node
+    for entry in node.host.conntrack.items:
+        living = find_endpoints(node, entry)
+        if living and entry.reply.src != entry.original.dst and _matters(entry) and entry.reply.src not in living:
+            yield _report(entry, living)
+
+
+def find_endpoints(node: Node, entry: ConntrackEntry) -> frozenset[Address]:
+    """Give the endpoints of the service that an entry is about; empty where the evidence does not list them all."""
+    address, port = entry.original.dst, entry.original.dport
+    for service in node.services:
+        if address in service.addresses:
+            for offered in service.ports:
+                if (offered.protocol, offered.port) == (entry.original.protocol, port) and offered.complete:
+                    return frozenset(living for living, _ in offered.endpoints)
+    return _endpoints_by_rules(node, entry)
+
+
+def _endpoints_by_rules(node: Node, entry: ConntrackEntry) -> frozenset[Address]:
+    """Give every address that a whole nat table can rewrite to, where a rule of it is about the entry's destination."""
+    for table in find_tables(node.host, "nat", entry.original.dst.family):
+        rules = list(dnat_destinations(table))
+        named = any(
+            rule.dst is not None and rule.dst.prefix.covers(entry.original.dst) and rule.dst.prefix.length == 32
+            for fact in table.chains.values()
+            if isinstance(fact, Known)
+            for rule in fact.value.rules
+        )
+        if table.complete and named and rules:
+            return frozenset(address for _, address, _ in rules)
+    return frozenset()
+
+
+def _matters(entry: ConntrackEntry) -> bool:
+    """Tell whether packets are still sent by the entry in vain: any UDP one, and a TCP one that never got a reply."""
+    if entry.original.protocol == protocols.UDP:
+        return not entry.replied or entry.assured
+    return entry.original.protocol == protocols.TCP and not entry.replied
+
+
+def _report(entry: ConntrackEntry, living: frozenset[Address]) -> Finding:
+    original, old = entry.original, entry.reply.src
+    service = endpoint(original.dst, original.dport)
+    name = protocols.protocol_name(original.protocol)
+    return Finding(
+        check=NAME,
+        severity="fault",
+        claim=f"A conntrack entry sends {original.src}'s packets for {service} to {old}, which is no endpoint any more.",
+        evidence=(entry.span,) if entry.span is not None else (),
+        reasoning=(
+            "Rules choose an endpoint for the first packet only; later packets go where the entry says.",
+            f"The endpoints now are {', '.join(sorted(map(str, living)))}; {old} is not among them.",
+        ),
+        breaks=(f"{name} from {endpoint(original.src, original.sport)} to {service}",),
+        repairs=(
+            Repair(
+                title="forget the service's entries, so that rules choose an endpoint again",
+                commands=(f"conntrack -D -p {name} --orig-dst {original.dst}",),
+                changes=(DeleteConntrack(netns=HOST, original_dst=str(original.dst)),),
+            ),
+        ),
+        prevention="See that kube-proxy deletes stale entries: its log says so, and its image needs conntrack(8).",
+        marks=(str(old),),
+    )
