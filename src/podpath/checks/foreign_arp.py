@@ -164,7 +164,7 @@ def _reasons(arp: ArpSighting, usual: Mac, route: SlaveRoute | None, window: Win
                 f"The capture shows {arp.sender_mac} and the listing {route.link.mac} for {route.link.name}: "
                 "they are of different times or hosts, or one was edited."
             )
-    yield f"All else that {arp.sender} sends has {usual}; whoever hears the {arp.operation} now sends to {arp.sender_mac} instead."
+    yield f"All else that {arp.sender} sends has {usual}; who hears the {arp.operation} now sends to {arp.sender_mac} instead."
     if window.lost:
         until = f" for {window.seconds:.1f} s, until ARP with {usual} goes out" if window.seconds is not None else ""
         outbound = ", while outbound frames go on" if window.sent else ""
