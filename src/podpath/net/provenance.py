@@ -6,7 +6,7 @@ A span keeps no text of its own: it points into its source's lines, so that 150,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, NamedTuple, TypeVar
 
 T = TypeVar("T")
@@ -18,7 +18,7 @@ class Source:
 
     name: str
     """The file it stands in, as the user named it, e.g. `ticket.md` or `bundle/netns/host/sysctl.txt`."""
-    lines: tuple[str, ...]
+    lines: tuple[str, ...] = field(repr=False)
     """Its lines without line ends, exactly as they stand."""
     first_line: int = 1
     """The number that its first line has in the file."""
