@@ -25,6 +25,7 @@ _PIECE = re.compile(
 )
 """An option in the spelling of iptables-save: `!`, short name and value, or long name and up to two values; else anything."""
 _SELECTORS = {"s": "source", "d": "destination", "p": "protocol", "i": "in-interface", "o": "out-interface"}
+_ADDRESS = re.compile(r"[\da-fA-F.:]+(?:/[\da-fA-F.:]+)?")
 _ELIDED = re.compile(r"\.\.\.|…")
 _IMPLICIT = {
     protocols.TCP: "tcp", protocols.UDP: "udp", protocols.ICMP: "icmp", protocols.ICMPV6: "icmp6", protocols.SCTP: "sctp",
@@ -101,9 +102,18 @@ def _parse_any(line: str, head: re.Match[str]) -> RuleLine:
     problem = draft.problem
     if not problem and _ELIDED.search(line) and _is_elided(draft):
         problem = "a part of the line is left out"
+    problem = problem or _judge_addresses(draft.selectors)
     return RuleLine(
         head["chain"], tuple(draft.selectors), draft.matches, draft.target, draft.goto, packets, count, problem
     )  # fmt: skip
+
+
+def _judge_addresses(selectors: list[OptionText]) -> str:
+    """Say which address is none: digits are often replaced by letters in what people publish."""
+    for name, values, _ in selectors:
+        if name in ("source", "destination") and values and not _ADDRESS.fullmatch(values[0]):
+            return f"expected an address behind --{name}, saw {values[0]!r}"
+    return ""
 
 
 def unquote(word: str) -> str:
