@@ -1,0 +1,110 @@
+"""Does a branch of a walk agree with what captures saw? Every frame speaks for the branch, against it, or not about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from podpath.datapath.trace import Branch, Delivered, Trace, Transmitted
+from podpath.diagnosis.connections import Missing, Observed, Seen, kind_of
+from podpath.net.packet import Packet
+from podpath.net.provenance import Span
+
+PREREQUISITE: dict[tuple[str, bool], tuple[str, bool]] = {
+    ("SYN-ACK", False): ("SYN", True),
+    ("ACK", True): ("SYN-ACK", False),
+    ("data", True): ("SYN-ACK", False),
+    ("data", False): ("data", True),
+    ("ACK", False): ("data", True),
+    ("reply", False): ("request", True),
+}
+"""Who sends a packet sends it because another one arrived: (kind, original direction) to the same of that one."""
+
+
+class Agreement(NamedTuple):
+    """How well a branch fits what was seen."""
+
+    matched: int
+    """Frames that the branch predicts as they were seen."""
+    against: tuple[Span, ...]
+    """Lines that the branch cannot explain."""
+
+    @property
+    def consistent(self) -> bool:
+        """Tell whether nothing that was seen speaks against the branch."""
+        return not self.against
+
+
+def compare(branch: Branch, observed: Sequence[Observed]) -> Agreement:
+    """Hold a branch against every capture of its connection."""
+    matched = 0
+    against: list[Span] = []
+    for connection in observed:
+        for seen in connection.seen:
+            verdict = _weigh(branch, seen)
+            matched += verdict is True
+            if verdict is False:
+                against.append(seen.span)
+        against += [missing.span for missing in connection.missing if _passes(branch, missing)]
+    return Agreement(matched, tuple(dict.fromkeys(against)))
+
+
+def _weigh(branch: Branch, seen: Seen) -> bool | None:
+    """Give True where the frame is predicted as it was seen, False where it could not have been seen, None where neither."""
+    if seen.kind in ("RST", "FIN"):
+        return False if seen.kind == "RST" and branch.works else None
+    traces = [trace for trace in branch.traces if _part(trace) == (seen.kind, seen.original)]
+    if not traces:
+        return None if _could_be_sent(branch, seen) else False
+    looks = [(link, packet) for trace in traces for link, packet in _appearances(trace)]
+    fitting = {link for link, packet in looks if _same_ends(packet, seen.packet)}
+    if not fitting:
+        return False
+    link = seen.place.link
+    if link is None or link in fitting or None in fitting:
+        return True
+    gone = all(not isinstance(trace.outcome, (Delivered, Transmitted)) for trace in traces)
+    return False if gone and seen.place.direction == "out" else None
+
+
+def _could_be_sent(branch: Branch, seen: Seen) -> bool:
+    """Tell whether a packet that the branch does not walk could be sent all the same, as what causes it had arrived."""
+    cause = PREREQUISITE.get((seen.kind, seen.original))
+    if cause is None:
+        return True
+    walked = [trace for trace in branch.traces if _part(trace) == cause]
+    return any(isinstance(trace.outcome, (Delivered, Transmitted)) for trace in walked)
+
+
+def _passes(branch: Branch, missing: Missing) -> bool:
+    """Tell whether the branch lets a packet pass the place where it was not seen."""
+    for trace in branch.traces:
+        if _part(trace) == (missing.kind, True):
+            if isinstance(trace.outcome, Transmitted) and trace.outcome.link == missing.place.link:
+                return True
+            if isinstance(trace.outcome, (Delivered, Transmitted)):
+                return any(step.link == missing.place.link for step in trace.steps)
+    return False
+
+
+def _part(trace: Trace) -> tuple[str, bool]:
+    return kind_of(trace.packet), trace.direction == "original"
+
+
+def _appearances(trace: Trace) -> Iterator[tuple[str | None, Packet]]:
+    """Give the packet as it looks at each place of its way; None stands for a place that no step names."""
+    yield None, trace.packet
+    for step in trace.steps:
+        yield step.link, step.before
+        yield step.link, step.after
+    if isinstance(trace.outcome, Transmitted):
+        yield trace.outcome.link, trace.outcome.packet
+    elif isinstance(trace.outcome, Delivered):
+        yield None, trace.outcome.packet
+
+
+def _same_ends(one: Packet, other: Packet) -> bool:
+    """Compare addresses and the server's port; the client's may be drawn anew by a translation."""
+    if (one.src, one.dst) != (other.src, other.dst):
+        return False
+    return one.dport == other.dport or one.sport == other.sport
