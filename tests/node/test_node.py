@@ -1,0 +1,50 @@
+"""What a namespace answers when asked for a sysctl."""
+
+from __future__ import annotations
+
+from podpath.net.provenance import Known, Listing, Unknown
+from podpath.node.node import Netns, Node
+
+NOTHING: Listing[object] = Listing((), False, "")
+
+
+def netns(*, complete: bool = False, **sysctls: str) -> Netns:
+    """Make a namespace that knows some sysctls; `__` stands for a dot."""
+    return Netns(
+        name="host",
+        role="host",
+        links=Listing((), False, "ip link"),
+        addresses=Listing((), False, "ip addr"),
+        routes=Listing((), False, "ip route"),
+        sysctls={key.replace("__", "."): Known(value) for key, value in sysctls.items()},
+        sysctls_complete=complete,
+    )
+
+
+def test_a_known_sysctl_is_given_as_it_is() -> None:
+    """The default does not matter then."""
+    assert netns(net__ipv4__ip_forward="1").sysctl("net.ipv4.ip_forward", "0") == Known("1")
+
+
+def test_a_sysctl_that_nobody_printed_is_a_question() -> None:
+    """The default is the likeliest; every further option stands once."""
+    fact = netns().sysctl("net.ipv4.ip_forward", "0", (("1", "routes"), ("0", "does not")))
+
+    assert isinstance(fact, Unknown)
+    assert [("0", "the kernel's default"), ("1", "routes")] == [(option.value, option.meaning) for option in fact.options]
+    assert "sysctl net.ipv4.ip_forward" in fact.ask
+
+
+def test_a_sysctl_missing_from_a_whole_listing_is_its_default() -> None:
+    """After a whole `sysctl -a` a missing key does not exist."""
+    fact = netns(complete=True).sysctl("net.bridge.bridge-nf-call-iptables", "0")
+
+    assert isinstance(fact, Known)
+    assert ("0", True) == (fact.value, "not among" in fact.because)
+
+
+def test_the_host_is_a_namespace_of_the_node() -> None:
+    """A node always has its own namespace."""
+    host = netns()
+
+    assert Node(name="n", namespaces={"host": host}).host is host

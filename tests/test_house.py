@@ -1,0 +1,121 @@
+"""The laws that no linter knows: tests mirror the source, kernel citations carry a version, imports do nothing."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parents[1] / "src" / "podpath"
+TESTS = Path(__file__).resolve().parent
+MODULES = sorted(path for path in SOURCE.rglob("*.py") if path.name not in {"__init__.py", "__main__.py"})
+FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+VAGUE = {"utils", "util", "common", "helpers", "misc", "manager", "tools"}
+"""Names that say nothing about what stands behind them."""
+IMPURE = {"open", "input", "eval", "exec", "breakpoint", "__import__", "compile"}
+CITATION = re.compile(r"\b(?:net|include|drivers|kernel|security|arch)/[\w./-]+\.[ch]:\w+(?P<version> v\d+\.\d+)?")
+MEGABYTE = 1_000_000
+
+IMPORT_ALL = """
+import pkgutil, sys, threading
+
+told = []
+WATCHED = ("socket.", "subprocess.", "os.system", "os.putenv", "os.unsetenv", "os.remove", "os.rename", "os.mkdir", "os.chdir")
+
+def watch(event, arguments):
+    if event.startswith(WATCHED) or (event == "open" and isinstance(arguments[1], str) and set(arguments[1]) & set("wax+")):
+        told.append(f"{event} {arguments!r}")
+
+import podpath
+sys.dont_write_bytecode = True
+sys.argv = []
+sys.addaudithook(watch)
+names = [module.name for module in pkgutil.walk_packages(podpath.__path__, "podpath.") if not module.name.endswith("__main__")]
+for name in names:
+    __import__(name)
+sys.exit("\\n".join(told) or (f"{threading.active_count()} threads" if threading.active_count() > 1 else 0))
+"""
+
+
+def relative(path: Path) -> str:
+    """Name a module as a test's id."""
+    return str(path.relative_to(SOURCE))
+
+
+def runs(path: Path) -> bool:
+    """Tell whether a module has code to test: a function or method, beyond declarations."""
+    return any(isinstance(node, FUNCTION) for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
+def mirrors(module: Path) -> list[Path]:
+    """Name the files that may test a module: `a/test_b_c.py` and its family's `a/test_b.py`, or its package's `test_a.py`."""
+    place = TESTS / module.relative_to(SOURCE).parent
+    words = module.stem.split("_")
+    return [place / f"test_{'_'.join(words[:count])}.py" for count in range(len(words), 0, -1)] + [
+        place.with_name(f"test_{place.name}.py")
+    ]
+
+
+def test_every_module_has_its_test_file() -> None:
+    """`tests/` mirrors `src/podpath/`: a module that does something has a test file of its own or of its family."""
+    assert [] == [relative(path) for path in MODULES if runs(path) and not any(test.is_file() for test in mirrors(path))]
+
+
+def test_no_module_has_a_vague_name() -> None:
+    """A module is named after what it holds."""
+    assert [] == [relative(path) for path in SOURCE.rglob("*.py") if path.stem in VAGUE]
+
+
+@pytest.mark.parametrize("module", MODULES, ids=relative)
+def test_kernel_citations_carry_a_version(module: Path) -> None:
+    """Where the source names a kernel function by its file, it says which version was read."""
+    found = CITATION.finditer(module.read_text(encoding="utf-8"))
+
+    assert [] == [match[0] for match in found if not match["version"]]
+
+
+@pytest.mark.parametrize("module", [path for path in MODULES if path.parent.name != "cli"], ids=relative)
+def test_only_cli_opens_files(module: Path) -> None:
+    """Below cli nothing is read from the world, and no code is made from text."""
+    tree = ast.parse(module.read_text(encoding="utf-8"))
+    called = {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+
+    assert set() == called & IMPURE
+
+
+@pytest.mark.parametrize("module", MODULES, ids=relative)
+def test_no_broad_except_below_the_front_door(module: Path) -> None:
+    """An error that nobody foresaw is a bug, and reaches the one boundary in cli.main."""
+    broad = [
+        handler.lineno
+        for handler in ast.walk(ast.parse(module.read_text(encoding="utf-8")))
+        if isinstance(handler, ast.ExceptHandler)
+        and (handler.type is None or (isinstance(handler.type, ast.Name) and handler.type.id in {"Exception", "BaseException"}))
+    ]
+
+    assert broad == [] or relative(module) == "cli/main.py"
+
+
+def test_imports_have_no_side_effects() -> None:
+    """Importing every module writes, starts, connects and prints nothing."""
+    done = subprocess.run([sys.executable, "-W", "error", "-c", IMPORT_ALL], capture_output=True, text=True, check=False)
+
+    assert (0, "", "") == (done.returncode, done.stdout, done.stderr)
+
+
+def test_core_install_is_small() -> None:
+    """The core and what it needs take less than 15 MB."""
+
+    def size(distribution: str) -> int:
+        found = metadata.distribution(distribution)
+        own = sum(path.stat().st_size for file in found.files or () if (path := Path(str(found.locate_file(file)))).is_file())
+        needed = [need for need in found.requires or () if "extra ==" not in need and "platform_system" not in need]
+        return own + sum(size(re.split(r"[^\w.-]", need, maxsplit=1)[0]) for need in needed)
+
+    assert size("podpath") < 15 * MEGABYTE
