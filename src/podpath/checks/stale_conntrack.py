@@ -41,9 +41,15 @@ NAME = "stale-conntrack"
 def check(case: Case) -> Iterator[Finding]:
     """Report each entry whose endpoint no rule and no service names any more."""
     node = case.node
+    living_by_service: dict[tuple[Address, int, int], frozenset[Address]] = {}
     for entry in node.host.conntrack.items:
-        living = find_endpoints(node, entry)
-        if living and entry.reply.src != entry.original.dst and _matters(entry) and entry.reply.src not in living:
+        if entry.reply.src == entry.original.dst or not _matters(entry):
+            continue
+        service = (entry.original.dst, entry.original.protocol, entry.original.dport)
+        if service not in living_by_service:
+            living_by_service[service] = find_endpoints(node, entry)
+        living = living_by_service[service]
+        if living and entry.reply.src not in living:
             yield _report(entry, living)
 
 
