@@ -19,7 +19,7 @@ class Source:
     name: str
     """The file it stands in, as the user named it, e.g. `ticket.md` or `bundle/netns/host/sysctl.txt`."""
     lines: tuple[str, ...] = field(repr=False)
-    """Its lines without line ends, exactly as they stand."""
+    """Its lines without line ends, exactly as they stand; none where a command printed nothing."""
     first_line: int = 1
     """The number that its first line has in the file."""
     format: str = ""
@@ -47,7 +47,9 @@ class Span(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The lines it stands for, joined by newlines."""
+        """The lines it stands for, joined by newlines; the command at its prompt, where that printed nothing."""
+        if not self.source.lines and self.source.command is not None:
+            return f"{self.source.prompt or '$'} {self.source.command}"
         start = self.line - self.source.first_line
         return "\n".join(self.source.lines[start : self.last_line - self.source.first_line + 1])
 

@@ -1,0 +1,63 @@
+"""Prose among console output: sentences, list items and headings, as people write them round what they paste.
+
+Prose is told by its words, not by its place: articles, prepositions and pronouns that no tool prints in a row. Writing without
+blanks between words (Chinese, Japanese) is told by its characters.
+"""
+
+from __future__ import annotations
+
+import re
+
+_SMALL_WORDS = frozenset(
+    """a an the is are was were be been being am of to in on at for from with without and or but nor not that this these those it
+    its we our us you your i my me they them their he she his her as by if then else so when while which what where who why how
+    can
+    cannot could should would will may might must has have had having do does did done there here after before because also than
+    into onto about between through during until again only all any each other another same just still now very more most some
+    such like see let's let doesn't don't isn't can't won't didn't we're we'll it's i'm you'll that's there's saw found tried
+    looks look show shows means seems happened happens using used use both every once whether instead however""".split()  # noqa: SIM905
+)
+_BULLET = re.compile(r"\A\s*(?:[-*+\u2022\u00b7\u2013]|\(?\d{1,2}[.)]|[a-z]\))\s+")
+_MARKUP = re.compile(r"[*`~]{1,3}|(?<!\w)_{1,2}(?=\w)|(?<=\w)_{1,2}(?!\w)|</?[A-Za-z][^>]*>|!?\[|\]\([^)]*\)|\]")
+_WORD = re.compile(r"[(\"'\u201c\u2018]*[A-Za-z][A-Za-z'\u2019-]*[,.;:!?)\"'\u201d\u2019\u2026]*")
+_MARKS = "(\"'\u201c\u2018,.;:!?)\u201d\u2019"
+_WIDE = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]")
+_TABULAR = re.compile(r"\S(?: {3,}|\t+)\S")
+_ADDRESS = re.compile(r"\d+\.\d+\.\d+\.\d+|(?:[0-9a-f]{2}:){5}|0x[0-9a-f]+")
+
+
+def strip_markup(line: str) -> str:
+    """Take Markdown and HTML decoration, bullets and heading signs off a line of prose."""
+    text = re.sub(r"^\s*(?:#{1,6}\s+|>\s+)", "", line)
+    return _MARKUP.sub("", _BULLET.sub("", text, count=1)).strip()
+
+
+def reads_as_prose(line: str) -> bool:
+    """Tell whether a line reads as written by a person to a person, and not as printed by a tool."""
+    if _WIDE.search(line):
+        return len(_WIDE.findall(line)) >= 4
+    text = strip_markup(line)
+    words = text.split()
+    if len(words) < 2 or _TABULAR.search(text):
+        return False
+    plain = sum(_WORD.fullmatch(word) is not None for word in words)
+    small = sum(word.strip(_MARKS).lower() in _SMALL_WORDS for word in words)
+    if len(words) <= 4:
+        return small >= 1 and plain == len(words) and text[-1] in ":.,!?;" and text[0].isalpha()
+    return plain >= 0.55 * len(words) and small >= max(1, len(words) // 7) and (small >= 2 or text[-1] in ".:!?,")
+
+
+def reads_as_sentence(line: str) -> bool:
+    """Tell whether a line is prose beyond doubt: long enough, with several small words, and no address in it."""
+    text = strip_markup(line)
+    words = text.split()
+    if _WIDE.search(line):
+        return reads_as_prose(line)
+    small = sum(word.strip(_MARKS).lower() in _SMALL_WORDS for word in words)
+    return reads_as_prose(line) and len(words) >= 5 and small >= 2 and (text[:1].isupper() or _ADDRESS.search(text) is None)
+
+
+def is_heading(line: str) -> bool:
+    """Tell whether a line is a heading or a rule of Markdown, or a tag of HTML that stands alone."""
+    stripped = line.strip()
+    return re.fullmatch(r"#{1,6}\s+\S.*|[=~*_-]{4,}|</?[A-Za-z][^>]*>|!\[.*", stripped) is not None

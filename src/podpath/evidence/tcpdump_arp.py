@@ -1,0 +1,38 @@
+"""What tcpdump prints of ARP (print-arp.c), with words in place of addresses where people put them there."""
+
+from __future__ import annotations
+
+import re
+
+from podpath.evidence.records import ArpRecord
+from podpath.net.addresses import Address
+
+_NAME = r"<[^<>]*>|[^\s,()]+"
+_ARP = re.compile(
+    rf"(?:Ethernet \(len \d+\), IPv4 \(len \d+\), )?(?:"
+    rf"(?:Request |request )?[Ww]ho-has (?P<asked>{_NAME}) ?(?:\((?P<asked_mac>[^)]*)\) )?tell (?P<asker>{_NAME})|"
+    rf"(?:Reply |reply )?(?P<told>{_NAME}) is-at (?P<told_mac>{_NAME})|"
+    rf"(?:Announcement|Probe) (?P<announced>{_NAME}))"
+)
+
+
+def parse_arp(text: str) -> ArpRecord | None:
+    """Read ARP's text; None where it is another operation, or damaged."""
+    found = _ARP.match(text.strip())
+    if found is None:
+        return None
+    if found["asked"] is not None:
+        target_mac = (found["asked_mac"] or "").partition(" ")[0] or None
+        return ArpRecord("request", _address(found["asker"]), _address(found["asked"]), None, target_mac)
+    if found["told"] is not None:
+        return ArpRecord("reply", _address(found["told"]), None, found["told_mac"], None)
+    announced = _address(found["announced"])
+    probe = "Probe" in found[0]
+    return ArpRecord("request", None if probe else announced, announced, None, None)
+
+
+def _address(text: str) -> Address | None:
+    try:
+        return Address.parse(text.rstrip("."))
+    except ValueError:
+        return None
