@@ -14,7 +14,7 @@ from itertools import islice
 
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
 from podpath.evidence.iptables_command import parse_iptables_command
-from podpath.evidence.iptables_notes import guess_family, match_note, parse_generated
+from podpath.evidence.iptables_notes import guess_family, is_message, match_note, parse_generated
 from podpath.evidence.records import HeadingRecord, Reading, Record
 from podpath.evidence.rule_line import RuleLine, parse_rule_line
 from podpath.evidence.ruleset_block import Block
@@ -44,7 +44,7 @@ def recognise_rules(source: Source) -> int:
         return CERTAIN
     shown = sum(_RULE.match(line) is not None or DECLARATION.fullmatch(line) is not None for line in lines)
     if not shown:
-        return NO
+        return CERTAIN if is_message(source, lines, "S") or is_message(source, lines, "save") else NO
     return CERTAIN if shown * 2 > len(lines) else LIKELY
 
 
