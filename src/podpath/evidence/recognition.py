@@ -6,11 +6,50 @@ module with its `FORMAT` (or `FORMATS`), one line here, one test and one fixture
 
 from __future__ import annotations
 
+from podpath.evidence import (
+    arp,
+    brctl,
+    bridge_fdb,
+    bridge_link,
+    bridge_vlan,
+    ip_brief,
+    ip_device,
+    ip_device_json,
+    ip_neigh,
+    ip_route,
+    ip_route_json,
+    ip_rule,
+    iptables_listing,
+    iptables_rules,
+    lsmod,
+    route_table,
+    socket_table,
+    sysctl,
+)
 from podpath.evidence.formats import NO, Format
 from podpath.evidence.records import Reading
 from podpath.net.provenance import Source
 
-FORMATS: tuple[Format, ...] = ()
+FORMATS: tuple[Format, ...] = (
+    *ip_device.FORMATS,
+    *ip_device_json.FORMATS,
+    *ip_brief.FORMATS,
+    ip_route.FORMAT,
+    ip_route_json.FORMAT,
+    *ip_rule.FORMATS,
+    *ip_neigh.FORMATS,
+    arp.FORMAT,
+    route_table.FORMAT,
+    *bridge_link.FORMATS,
+    *bridge_fdb.FORMATS,
+    *bridge_vlan.FORMATS,
+    *brctl.FORMATS,
+    socket_table.FORMAT,
+    sysctl.FORMAT,
+    lsmod.FORMAT,
+    *iptables_rules.FORMATS,
+    *iptables_listing.FORMATS,
+)
 """All formats. Rows of one family of tools stand together."""
 
 
