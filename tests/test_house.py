@@ -80,13 +80,22 @@ def test_kernel_citations_carry_a_version(module: Path) -> None:
     assert [] == [match[0] for match in found if not match["version"]]
 
 
-@pytest.mark.parametrize("module", [path for path in MODULES if path.parent.name != "cli"], ids=relative)
+@pytest.mark.parametrize("module", [path for path in MODULES if path.parent.name not in {"cli", "lab"}], ids=relative)
 def test_only_cli_opens_files(module: Path) -> None:
     """Below cli nothing is read from the world, and no code is made from text."""
     tree = ast.parse(module.read_text(encoding="utf-8"))
     called = {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
 
     assert set() == called & IMPURE
+
+
+def test_the_lab_changes_a_system_through_one_module() -> None:
+    """In the lab only `apply` starts programs and calls the system."""
+    change = re.compile(r"^(?:import|from) (?:subprocess|ctypes)\b", re.MULTILINE)
+
+    assert {"apply.py"} >= {
+        path.name for path in (SOURCE / "lab").glob("*.py") if change.search(path.read_text(encoding="utf-8"))
+    }
 
 
 @pytest.mark.parametrize("module", MODULES, ids=relative)

@@ -55,7 +55,7 @@ def collect_bundle(folder: Path, node: Netns, name: str, pods: Mapping[str, Netn
         "kernel": platform.release(),
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "netns": namespaces,
-        "veths": veth_peers(folder, sorted(netns.name for netns in pods.values())),
+        "veth": veth_peers(folder, sorted(netns.name for netns in pods.values())),
     }
     (folder / "bundle.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
 
@@ -89,7 +89,7 @@ def veth_peers(folder: Path, pods: list[str]) -> list[dict[str, str]]:
     """Give the veth pairs between the node and its pods: both `ip link` outputs show the index of the other end."""
     devices = {link["ifindex"]: link["ifname"] for link in read_links(folder / "netns" / "host")}
     return [
-        {"netns": "host", "link": devices[link["link_index"]], "peer_netns": pod, "peer_link": link["ifname"]}
+        {"netns": "host", "link": devices[link["link_index"]], "peer_netns": pod, "peer": link["ifname"]}
         for pod in pods
         for link in read_links(folder / "netns" / pod)
         if "link_netnsid" in link

@@ -1,0 +1,47 @@
+"""Run every benchmark beside this file and print one table: `make bench`.
+
+Each program runs by itself, one after the other, so that none measures another's leavings. The exit code is 1 where a bound
+is not kept.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+from bench.measurement import Measurement, render_table  # noqa: E402  # the folder above is only now on the path
+
+NO_BENCHMARKS = {"__init__.py", "measurement.py", "run.py"}
+
+
+def run(program: Path) -> Iterator[Measurement]:
+    """Run one program and give what it measured."""
+    environment = os.environ | {"PYTHONPATH": str(HERE.parent)}
+    done = subprocess.run(
+        [sys.executable, str(program), "--json"], stdout=subprocess.PIPE, text=True, check=False, env=environment
+    )
+    for line in done.stdout.splitlines():
+        yield Measurement(**json.loads(line))
+    if done.returncode:
+        print(f"{program.name}: ended with {done.returncode}", file=sys.stderr)
+
+
+def main() -> int:
+    """Run them all."""
+    programs = sorted(path for path in HERE.glob("*.py") if path.name not in NO_BENCHMARKS)
+    measurements = tuple(measurement for program in programs for measurement in run(program))
+    print(f"Python {platform.python_version()}, Linux {platform.release().split('-')[0]}, {os.cpu_count()} cores\n")
+    print(render_table(measurements))
+    return 0 if all(measurement.kept for measurement in measurements) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,91 @@
+"""The documents are true: generated parts are fresh, links lead somewhere, README's commands are the ones that CI runs."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import podpath
+from scripts import generate_docs
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "examples").rglob("README.md")])
+LINK = re.compile(r"\[[^\]]*\]\((?P<target>[^)\s]+)\)")
+HEADING = re.compile(r"^#+ (?P<text>.+)$", re.MULTILINE)
+
+
+def named(page: Path) -> str:
+    """Name a page as a test's id."""
+    return str(page.relative_to(ROOT))
+
+
+def anchors(page: Path) -> set[str]:
+    """Give the anchors of a page's headings, as GitHub makes them."""
+    text = page.read_text(encoding="utf-8")
+    return {re.sub(r"[^\w\- ]", "", heading["text"].lower()).replace(" ", "-") for heading in HEADING.finditer(text)}
+
+
+def test_generated_parts_are_fresh() -> None:
+    """`make docs` would change nothing."""
+    stale = [named(path) for path, text in generate_docs.generated().items() if path.read_text(encoding="utf-8") != text]
+
+    assert stale == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_links_lead_somewhere(page: Path) -> None:
+    """Every link to a file of the repository, and to a heading in it, has its target."""
+    broken = []
+    for link in LINK.finditer(page.read_text(encoding="utf-8")):
+        path, _, anchor = link["target"].partition("#")
+        target = page if not path else page.parent / path
+        if not link["target"].startswith("https://") and (not target.exists() or (anchor and anchor not in anchors(target))):
+            broken.append(link["target"])
+
+    assert broken == []
+
+
+def test_every_package_has_its_paragraph_and_its_law() -> None:
+    """docs/architecture.md tells of each package, and no other."""
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    sections = re.findall(r"^### (\w+)\n\n\S(?:.|\n)*?\n\*\*Law:\*\* ", text, re.MULTILINE)
+    packages = {path.parent.name for path in (ROOT / "src" / "podpath").glob("*/__init__.py")}
+
+    assert packages == set(sections)
+
+
+def test_ci_runs_the_readmes_test_command() -> None:
+    """README's second command and CI's are the same."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    run = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+    assert re.search(r"^scripts/test$", readme, re.MULTILINE)
+    assert run.rstrip().endswith("exec scripts/test")
+
+
+def test_the_changelog_knows_the_version() -> None:
+    """The installed version, the source's and the changelog's first are one."""
+    first = re.search(r"^## (?P<version>\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+
+    assert first is not None
+    assert first["version"] == podpath.__version__
+
+
+def test_help_targets_are_the_makefiles() -> None:
+    """`make help` lists every target."""
+    text = (ROOT / "Makefile").read_text(encoding="utf-8")
+    phony = re.search(r"^\.PHONY: (?P<names>.+)$", text, re.MULTILINE)
+
+    assert phony is not None
+    assert set(phony["names"].split()) == set(re.findall(r"^(\w+):.*## ", text, re.MULTILINE))
+
+
+def test_the_extras_that_docs_name_exist() -> None:
+    """`pip install 'podpath[zstd]'` installs something."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    named_extras = {extra for page in PAGES for extra in re.findall(r"podpath\[(\w+)\]", page.read_text(encoding="utf-8"))}
+
+    assert named_extras <= set(settings["project"]["optional-dependencies"])
