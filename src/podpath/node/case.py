@@ -53,6 +53,7 @@ class ArpSighting:
     """`request` or `reply`."""
     sender: Address
     target: Address
+    """0.0.0.0 where a reply stands there without the request that it answers."""
     sender_mac: Mac | None
     """From the ARP body where printed, else the Ethernet source."""
     target_mac: Mac | None

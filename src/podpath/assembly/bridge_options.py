@@ -1,0 +1,63 @@
+"""Options of bridges, their ports and vxlan devices, from the words that `ip -d link` prints to the model's fields."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from podpath.net.addresses import Address, IfName
+from podpath.node.links import Bridge, BridgePort, Vxlan
+
+_ON = frozenset({"on", "true", "1", "yes"})
+_VXLAN_PORT = 8472
+"""The UDP port that the kernel takes where none is set (drivers/net/vxlan/vxlan_core.c:vxlan_port v6.12)."""
+
+
+def is_on(details: Mapping[str, str], key: str, *, default: bool = False) -> bool:
+    """Tell whether an option is switched on; the default where the output does not show it."""
+    value = details.get(key)
+    return default if value is None else value.lower() in _ON
+
+
+def make_bridge(details: Mapping[str, str]) -> Bridge:
+    """Give a bridge's own options; those not shown have the kernel's default, which is off."""
+    return Bridge(
+        vlan_filtering=is_on(details, "vlan_filtering"),
+        nf_call_iptables=is_on(details, "nf_call_iptables"),
+        nf_call_ip6tables=is_on(details, "nf_call_ip6tables"),
+    )
+
+
+def make_port(details: Mapping[str, str]) -> BridgePort:
+    """Give what a bridge holds of a port; options not shown have the kernel's default."""
+    return BridgePort(
+        state=details.get("state", "forwarding").lower(),
+        hairpin=is_on(details, "hairpin"),
+        isolated=is_on(details, "isolated"),
+        learning=is_on(details, "learning", default=True),
+        flood=is_on(details, "flood", default=True),
+        neigh_suppress=is_on(details, "neigh_suppress"),
+    )
+
+
+def make_vxlan(details: Mapping[str, str]) -> Vxlan:
+    """Give what a vxlan device has beyond a link."""
+    device = details.get("link") or details.get("dev")
+    return Vxlan(
+        vni=_parse_number(details.get("id")) or 0,
+        port=_parse_number(details.get("port") or details.get("dstport")) or _VXLAN_PORT,
+        local=_parse_address(details.get("local") or details.get("local6")),
+        remote=_parse_address(details.get("remote") or details.get("group") or details.get("remote6") or details.get("group6")),
+        dev=None if device is None else IfName(device),
+        learning=is_on(details, "learning", default=True),
+    )
+
+
+def _parse_number(text: str | None) -> int | None:
+    return int(text) if text is not None and text.isascii() and text.isdigit() else None
+
+
+def _parse_address(text: str | None) -> Address | None:
+    try:
+        return None if text is None else Address.parse(text)
+    except ValueError:
+        return None

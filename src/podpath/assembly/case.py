@@ -1,0 +1,132 @@
+"""Readings to a case: the one place where records become the node that walks go through.
+
+First comes what outputs list, then what follows from it and from captures, always marked `inferred`, so that a walk has a path
+even where a ticket holds fragments. Where outputs differ the likeliest state is built; the whole assembly is then run again
+for each other way, which gives the case's alternatives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from podpath.assembly.addresses import assemble_addresses
+from podpath.assembly.bridge_tables import assemble_bridge_tables
+from podpath.assembly.captured_attempts import find_failures
+from podpath.assembly.deeds import list_deeds, read_effects
+from podpath.assembly.disputes import Disputes, Fork
+from podpath.assembly.draft import NodeDraft
+from podpath.assembly.inference import infer_topology
+from podpath.assembly.kubernetes import assemble_kubernetes
+from podpath.assembly.labels import Standing
+from podpath.assembly.links import assemble_links
+from podpath.assembly.listed_tables import settle_completeness
+from podpath.assembly.neighbours import assemble_neighbours, assemble_sockets
+from podpath.assembly.netfilter import NetfilterAssembly, assemble_netfilter
+from podpath.assembly.ovs import assemble_ovs
+from podpath.assembly.peers import assemble_peers
+from podpath.assembly.policy_rules import assemble_rules
+from podpath.assembly.routes import assemble_routes
+from podpath.assembly.scenes import Evidence
+from podpath.assembly.sightings import Sightings, assemble_sightings
+from podpath.assembly.sysctls import assemble_sysctls
+from podpath.assembly.tables import TableNumbers
+from podpath.assembly.tries import assemble_tries
+from podpath.evidence.records import Reading
+from podpath.net.provenance import Gap, Source
+from podpath.node.case import Alternative, Attempt, Case
+
+MOST_ALTERNATIVES = 12
+"""Alternatives of a case: each costs a walk of every connection, and past these nobody reads on."""
+
+
+class _Built(NamedTuple):
+    """One run of the assembly."""
+
+    draft: NodeDraft
+    sightings: Sightings
+    attempts: tuple[Attempt, ...]
+    disputes: Disputes
+
+
+def assemble_case(read: Iterable[tuple[Source, Reading]]) -> Case:
+    """Put together what was read, in the order of the evidence. Never raises for what readers give.
+
+    The order tells which of two outputs that disagree comes first; of what agrees it changes nothing.
+    """
+    evidence = Evidence.gather(read)
+    netfilter = _assemble_netfilter(evidence)
+    base = _build(evidence, netfilter, {})
+    alternatives = [
+        _make_alternative(fork, way, _build(evidence, netfilter, {fork.fact: way}))
+        for fork in base.disputes.forks
+        for way in range(len(fork.ways))
+        if way != fork.taken
+    ][:MOST_ALTERNATIVES]
+    gaps: list[Gap] = [*evidence.gaps, *base.disputes.gaps]
+    contradictions = list(base.disputes.contradictions)
+    for part in netfilter.values():
+        gaps += part.gaps
+        contradictions += part.contradictions
+    return Case(
+        node=base.draft.freeze(),
+        alternatives=tuple(alternatives),
+        attempts=base.attempts,
+        sightings=base.sightings.packets,
+        arps=base.sightings.arps,
+        contradictions=tuple(contradictions),
+        deeds=list_deeds(evidence),
+        gaps=tuple(gaps),
+    )
+
+
+def _assemble_netfilter(evidence: Evidence) -> Mapping[str, NetfilterAssembly]:
+    """Read rules once: they are the bulk of a node, and no way that a fork may take changes them."""
+    names = dict.fromkeys(["host", *(scene.netns for scene in evidence.scenes)])
+    return {
+        name: assemble_netfilter(((scene.source, scene.reading) for scene in evidence.scenes if scene.netns == name), netns=name)
+        for name in names
+    }
+
+
+def _build(evidence: Evidence, netfilter: Mapping[str, NetfilterAssembly], selection: Mapping[str, int]) -> _Built:
+    """Run the assembly once, taking the named ways at forks and the likeliest elsewhere."""
+    draft, disputes = NodeDraft(), Disputes(selection)
+    tables, effects = TableNumbers(evidence), read_effects(evidence)
+    for scene in evidence.scenes:
+        if scene.reading.records and not scene.is_elsewhere:
+            draft.netns(scene.netns)
+    assemble_links(draft, evidence, disputes)
+    assemble_ovs(draft, evidence, disputes)
+    assemble_peers(draft, evidence)
+    assemble_addresses(draft, evidence, disputes)
+    assemble_routes(draft, evidence, disputes, tables, effects)
+    assemble_rules(draft, evidence, disputes, tables)
+    assemble_neighbours(draft, evidence, disputes)
+    assemble_bridge_tables(draft, evidence, disputes)
+    assemble_sysctls(draft, evidence, disputes, effects)
+    assemble_sockets(draft, evidence, disputes)
+    assemble_kubernetes(draft, evidence, disputes)
+    for name, part in netfilter.items():
+        if part.netfilter or part.conntrack.items or part.conntrack.complete:
+            netns = draft.netns(name)
+            netns.netfilter, netns.conntrack = part.netfilter, part.conntrack
+    settle_completeness(draft)
+    sightings = assemble_sightings(draft, evidence, disputes)
+    failures = find_failures([seen for seen in sightings.packets if seen.capture not in sightings.elsewhere])
+    infer_topology(draft, evidence, sightings, disputes)
+    attempts = assemble_tries(draft, evidence, failures, disputes)
+    return _Built(draft, sightings, attempts, disputes)
+
+
+def _make_alternative(fork: Fork, way: int, built: _Built) -> Alternative:
+    chosen, base = fork.ways[way], fork.ways[fork.taken]
+    return Alternative(
+        fact=fork.fact,
+        meaning=chosen.meaning,
+        instead_of=base.meaning,
+        ask=fork.ask,
+        node=built.draft.freeze(),
+        span=chosen.span,
+        good=fork.standings[way] in {Standing.AFTER, Standing.GOOD, Standing.ELSEWHERE},
+    )

@@ -1,0 +1,126 @@
+"""Whether an output lists all things of its kind, by the command that printed it and by what stands in it.
+
+Only then does "it is not there" mean anything: a walk takes a whole routing table at its word and asks about a fragment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from podpath.assembly.scenes import Scene
+from podpath.evidence.commands import parse_family
+from podpath.evidence.records import LinkRecord, SysctlRecord
+from podpath.net.addresses import Family
+
+_OBJECTS: Mapping[str, tuple[str, ...]] = {
+    "address": ("a", "ad", "add", "addr", "address"),
+    "link": ("l", "li", "lin", "link"),
+    "route": ("r", "ro", "rou", "rout", "route"),
+    "rule": ("ru", "rul", "rule"),
+    "neigh": ("n", "ne", "nei", "neig", "neigh", "neighbor", "neighbour"),
+    "fdb": ("f", "fd", "fdb"),
+    "vlan": ("v", "vl", "vla", "vlan"),
+}
+"""Objects of ip(8) and bridge(8) with the abbreviations that they take."""
+_SHOW = ("s", "sh", "sho", "show", "l", "li", "lis", "list", "ls", "lst")
+_FILES: Mapping[str, tuple[str, ...]] = {
+    "link": ("ip-link.json", "ip-addr.json", "ip6-addr.json"),
+    "address": ("ip-addr.json",),
+    "route": ("ip-route.json", "ip6-route.json"),
+    "rule": ("ip-rule.json", "ip6-rule.json"),
+    "neigh": ("ip-neigh.json", "ip6-neigh.json"),
+    "fdb": ("bridge-fdb.json",),
+    "vlan": ("bridge-vlan.json",),
+    "sysctl": ("sysctl.txt",),
+    "modules": ("modules.txt",),
+    "sockets": ("ss.txt",),
+}
+"""Files of a bundle, which hold the whole of what they are named after."""
+_WHOLE_SYSCTLS = 200
+"""`sysctl -a` prints over 400 keys under net. alone in any namespace; nobody types so many."""
+
+
+def lists_all(scene: Scene, kind: str) -> bool:
+    """Tell whether the scene lists all things of a kind (`link`, `address`, `rule`, `neigh`, `sysctl`, ...) in its namespace."""
+    if not scene.whole:
+        return False
+    if scene.source.name.rpartition("/")[2] in _FILES.get(kind, ()):
+        return True
+    if kind in {"link", "address"}:
+        return _lists_devices(scene, kind)
+    if kind in _OBJECTS:
+        asked = asked_object(scene)
+        return asked is not None and asked[0] == kind and not asked[1]
+    return _lists_other(scene, kind)
+
+
+def listed_tables(scene: Scene) -> tuple[str, ...]:
+    """Give the routing tables that the scene lists whole: `all`, or the names; empty where it shows a part."""
+    if not scene.whole:
+        return ()
+    if scene.source.name.rpartition("/")[2] in _FILES["route"]:
+        return ("all",)
+    if scene.command.program in {"route", "netstat"}:
+        return ("main",) if all(word.startswith("-") for word in scene.command.arguments) else ()
+    asked = asked_object(scene)
+    if asked is None or asked[0] != "route":
+        return ()
+    rest = asked[1]
+    if not rest:
+        return ("main",)
+    return (rest[1],) if len(rest) == 2 and rest[0] in {"table", "tab", "t"} else ()
+
+
+def listed_families(scene: Scene) -> tuple[Family, ...]:
+    """Give the families that the scene's command lists: `ip addr` shows both, `ip route` and `ip rule` IPv4 unless told."""
+    asked = parse_family(scene.source)
+    if asked is not None:
+        return (asked,)
+    shown = asked_object(scene)
+    both = scene.command.program not in {"route", "netstat"} and (shown is None or shown[0] not in {"route", "rule"})
+    return (4, 6) if both else (4,)
+
+
+def asked_object(scene: Scene) -> tuple[str, tuple[str, ...]] | None:
+    """Give the object of an `ip` or `bridge` command and its selectors behind `show`; None for another command."""
+    command = scene.command
+    if command.program not in {"ip", "bridge"}:
+        return None
+    words = list(command.arguments)
+    while words and words[0].startswith("-"):
+        taken = 2 if words[0] in {"-f", "-family", "-rc", "-rcvbuf", "-l", "-loops"} else 1
+        words = words[taken:]
+    if not words:
+        return None
+    found = next((name for name, spellings in _OBJECTS.items() if words[0] in spellings), None)
+    if found is None:
+        return None
+    rest = words[2:] if len(words) > 1 and words[1] in _SHOW else words[1:]
+    return found, tuple(rest)
+
+
+def _lists_devices(scene: Scene, kind: str) -> bool:
+    """Tell it of `ip link` and `ip addr`: a listing that was not cut holds `lo`, which every namespace has."""
+    asked = asked_object(scene)
+    if asked is not None and (asked[1] or (kind == "address" and asked[0] != "address")):
+        return False
+    if asked is None and scene.command.program:
+        return False
+    if kind == "address" and asked is None and "addr" not in scene.source.format:
+        return False
+    return any(isinstance(record, LinkRecord) and record.name == "lo" for record in scene.reading.records)
+
+
+def _lists_other(scene: Scene, kind: str) -> bool:
+    program, arguments = scene.command.program, scene.command.arguments
+    if kind == "sysctl":
+        if program:
+            return program == "sysctl" and "-a" in arguments and len(arguments) == 1
+        read = [record for record in scene.reading.records if isinstance(record, SysctlRecord) and not record.configured]
+        return len(read) >= _WHOLE_SYSCTLS
+    if kind == "modules":
+        return program == "lsmod" or (not program and any(line.startswith("Module ") for line in scene.source.lines[:3]))
+    if kind == "sockets":
+        shows_listening = any(word.startswith("-") and "l" in word for word in arguments)
+        return program in {"ss", "netstat"} and shows_listening and all(word.startswith("-") for word in arguments)
+    return False

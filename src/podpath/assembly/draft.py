@@ -1,0 +1,165 @@
+"""A node that is being put together: the same parts as the frozen model, in tables that the steps of the assembly fill.
+
+Every step of the assembly reads the evidence and writes here; inferences read here what outputs said before them and only
+add. `freeze` gives the node. The parts (links, addresses, routes) are the frozen ones of the model from the start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from podpath.net.addresses import WIDTH, Address, Family, IfName
+from podpath.net.provenance import Fact, Listing, Span
+from podpath.node.links import FdbEntry, InterfaceAddress, Link, Neighbour, OvsBridge
+from podpath.node.netfilter import ConntrackEntry, Netfilter
+from podpath.node.node import HOST, Cilium, CniNetwork, Netns, Node, Pod, Service, Socket
+from podpath.node.routing import DEFAULT_RULES, MAIN, PolicyRule, Route
+
+T = TypeVar("T")
+
+ASKS: Mapping[str, str] = {
+    "link": "ip -d link",
+    "address": "ip addr",
+    "route": "ip route show table all",
+    "rule": "ip rule",
+    "neigh": "ip neigh",
+    "fdb": "bridge fdb",
+    "sockets": "ss -tuln",
+}
+"""The command that prints the whole listing of each kind."""
+
+
+@dataclass(slots=True, kw_only=True)
+class NetnsDraft:
+    """One network namespace under construction."""
+
+    name: str
+    role: str = "pod"
+    inferred: str = ""
+    links: dict[IfName, Link] = field(default_factory=dict)
+    addresses: list[InterfaceAddress] = field(default_factory=list)
+    routes: list[Route] = field(default_factory=list)
+    rules: list[PolicyRule] = field(default_factory=list)
+    neighbours: list[Neighbour] = field(default_factory=list)
+    fdb: list[FdbEntry] = field(default_factory=list)
+    sockets: list[Socket] = field(default_factory=list)
+    sysctls: dict[str, Fact[str]] = field(default_factory=dict)
+    sysctls_complete: bool = False
+    netfilter: Mapping[Family, Netfilter] = field(default_factory=dict)
+    conntrack: Listing[ConntrackEntry] | None = None
+    complete: set[str] = field(default_factory=set)
+    """Kinds that an output lists whole."""
+    whole_tables: set[tuple[Family, int]] = field(default_factory=set)
+    """Routing tables that an output lists whole."""
+    spans: dict[str, Span] = field(default_factory=dict)
+    """Where the listing of each kind stands."""
+
+    def ask(self, kind: str) -> str:
+        """Spell the command that prints the whole listing of a kind in this namespace."""
+        return ask_in(self.name, ASKS[kind])
+
+    def owns(self, address: Address) -> bool:
+        """Tell whether the address is one of this namespace's own."""
+        return any(own.address == address for own in self.addresses)
+
+    def add_link(self, link: Link) -> Link:
+        """Add a device that nothing listed, or give the listed one of that name."""
+        return self.links.setdefault(link.name, link)
+
+    def change_link(self, name: IfName, change: Callable[[Link], Link]) -> None:
+        """Replace a device by a changed copy."""
+        self.links[name] = change(self.links[name])
+
+    def on_link(self, address: Address) -> InterfaceAddress | None:
+        """Give the own address whose prefix holds another address most closely; None where none does."""
+        holders = [own for own in self.addresses if own.prefix.covers(address) and own.length < WIDTH[address.family]]
+        return max(holders, key=lambda own: own.length, default=None)
+
+    def route_to(self, address: Address) -> Route | None:
+        """Give the likely route to an address: of the main table, longest prefix first, then lowest metric."""
+        fitting = [route for route in self.routes if route.prefix.covers(address) and route.table == MAIN and route.nexthops]
+        return min(fitting, key=lambda route: (-route.prefix.length, route.metric), default=None)
+
+    def freeze(self) -> Netns:
+        """Give the finished namespace."""
+        rules = self.rules or [*DEFAULT_RULES[4], *DEFAULT_RULES[6]]
+        return Netns(
+            name=self.name,
+            role=self.role,
+            inferred=self.inferred,
+            links=self._list("link", tuple(self.links.values())),
+            addresses=self._list("address", tuple(self.addresses)),
+            routes=self._list("route", tuple(self.routes)),
+            rules=self._list("rule", tuple(rules)),
+            neighbours=self._list("neigh", tuple(self.neighbours)),
+            fdb=self._list("fdb", tuple(self.fdb)),
+            sockets=self._list("sockets", tuple(self.sockets)),
+            sysctls=dict(self.sysctls),
+            sysctls_complete=self.sysctls_complete,
+            netfilter=dict(self.netfilter),
+            conntrack=self.conntrack or Listing((), False, ask_in(self.name, "conntrack -L -o extended,id")),
+        )
+
+    def _list(self, kind: str, items: tuple[T, ...]) -> Listing[T]:
+        return Listing(items, kind in self.complete, self.ask(kind), self.spans.get(kind))
+
+
+@dataclass(slots=True, kw_only=True)
+class NodeDraft:
+    """A node under construction. It always holds the host's namespace."""
+
+    name: str = "node"
+    hinted: tuple[Address, ...] = ()
+    """Addresses that are said to be the node's own, by its name or by Kubernetes."""
+    kernel: str | None = None
+    namespaces: dict[str, NetnsDraft] = field(default_factory=lambda: {HOST: NetnsDraft(name=HOST, role="host")})
+    modules: dict[str, bool] = field(default_factory=dict)
+    """Modules by name, and whether the evidence shows them loaded."""
+    modules_complete: bool = False
+    modules_span: Span | None = None
+    ovs: list[OvsBridge] = field(default_factory=list)
+    cilium: Cilium | None = None
+    cni: list[CniNetwork] = field(default_factory=list)
+    services: list[Service] = field(default_factory=list)
+    pods: list[Pod] = field(default_factory=list)
+
+    @property
+    def host(self) -> NetnsDraft:
+        """The node's own namespace."""
+        return self.namespaces[HOST]
+
+    def netns(self, name: str, inferred: str = "") -> NetnsDraft:
+        """Give a namespace, made new where the draft does not hold it yet."""
+        if name not in self.namespaces:
+            self.namespaces[name] = NetnsDraft(name=name, inferred=inferred)
+        return self.namespaces[name]
+
+    def owner(self, address: Address) -> NetnsDraft | None:
+        """Give the namespace that an address belongs to; None where no output says so."""
+        return next((netns for netns in self.namespaces.values() if netns.owns(address)), None)
+
+    def freeze(self) -> Node:
+        """Give the finished node."""
+        loaded = tuple(name for name, is_loaded in self.modules.items() if is_loaded)
+        return Node(
+            name=self.name,
+            kernel=self.kernel,
+            namespaces={name: netns.freeze() for name, netns in self.namespaces.items()},
+            modules=Listing(loaded, self.modules_complete, "lsmod", self.modules_span),
+            ovs=tuple(self.ovs),
+            cilium=self.cilium,
+            cni=tuple(self.cni),
+            services=tuple(self.services),
+            pods=tuple(self.pods),
+        )
+
+
+def ask_in(netns: str, command: str) -> str:
+    """Spell a command as it is asked in a namespace: as it stands on the host, else with the place to enter."""
+    if netns == HOST:
+        return command
+    if netns.startswith("pid "):
+        return f"nsenter -t {netns.removeprefix('pid ')} -n {command}"
+    return f"in the network namespace of {netns}: {command}"

@@ -1,0 +1,52 @@
+"""The inferences in the order in which they build on one another: what routes and captures show before what is guessed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podpath.assembly.disputes import Disputes
+from podpath.assembly.draft import NodeDraft
+from podpath.assembly.inference_bridge_pods import Mention, infer_bridge_pods
+from podpath.assembly.inference_captures import infer_from_captures
+from podpath.assembly.inference_devices import infer_devices
+from podpath.assembly.inference_host_addresses import infer_from_macs, infer_from_routes
+from podpath.assembly.inference_lone_pods import infer_lone_pods
+from podpath.assembly.inference_routed_pods import infer_routed_pods
+from podpath.assembly.inference_unseen_peers import infer_unseen_peers
+from podpath.assembly.inference_uplink import infer_uplink
+from podpath.assembly.scenes import Evidence
+from podpath.assembly.sightings import Sightings
+from podpath.assembly.tries import local_pods
+from podpath.net.addresses import Address
+
+
+def infer_topology(draft: NodeDraft, evidence: Evidence, sightings: Sightings, disputes: Disputes) -> None:
+    """Add to the node what no output lists, but its routes, captures, services and failures show or need."""
+    infer_devices(draft, sightings)
+    infer_from_routes(draft)
+    infer_from_captures(draft, sightings)
+    infer_routed_pods(draft)
+    pods = dict(local_pods(draft, evidence))
+    infer_bridge_pods(draft, sightings, dict(_spoken_of(draft)) | pods)
+    infer_from_macs(draft, sightings)
+    # a pod's gateway and a host's connection both need an address of the host: the uplink comes before lone pods
+    if sightings.packets or pods:
+        infer_uplink(draft, sightings)
+    infer_lone_pods(draft, pods.items(), disputes)
+    infer_unseen_peers(draft)
+    infer_devices(draft, sightings)
+
+
+def _spoken_of(draft: NodeDraft) -> Iterator[tuple[Address, Mention]]:
+    """Give the addresses of conntrack entries, endpoints and described pods."""
+    for netns in draft.namespaces.values():
+        for entry in netns.conntrack.items if netns.conntrack is not None else ():
+            for end in (entry.original.src, entry.original.dst, entry.reply.src, entry.reply.dst):
+                yield end, Mention(entry.span, "a tracked connection")
+    for service in draft.services:
+        for port in service.ports:
+            for address, _ in port.endpoints:
+                yield address, Mention(service.span, f"an endpoint of {service.namespace}/{service.name}")
+    for pod in draft.pods:
+        if pod.address is not None:
+            yield pod.address, Mention(pod.span, f"pod {pod.namespace}/{pod.name}")

@@ -1,0 +1,35 @@
+"""Veth devices whose other end no output shows: a namespace behind each that holds nothing but that end.
+
+A walk that sends a frame into such a device then ends in a namespace of which nothing is known, and says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from podpath.assembly.device_names import looks_like_pod_side
+from podpath.assembly.draft import NetnsDraft, NodeDraft
+from podpath.assembly.pod_namespaces import POD_LINK
+from podpath.net.provenance import Known
+from podpath.node.links import Link, Peer
+from podpath.node.node import HOST
+
+
+def infer_unseen_peers(draft: NodeDraft) -> None:
+    """Add the other end of every veth device that leads to a pod; one that leads out of the node has none."""
+    host = draft.host
+    for link in list(host.links.values()):
+        if looks_like_pod_side(link) and link.peer is None and not _leads_out(host, link):
+            name = f"behind-{link.name}"
+            reason = f"the other end of {link.name}, which no output shows"
+            netns = draft.netns(name, reason)
+            back = Known(Peer(netns=HOST, link=link.name), link.span, reason)
+            netns.links[POD_LINK] = Link(name=POD_LINK, kind="veth", peer=back, inferred=reason)
+            host.links[link.name] = replace(link, kind="veth", peer=Known(Peer(netns=name, link=POD_LINK), link.span, reason))
+
+
+def _leads_out(host: NetnsDraft, link: Link) -> bool:
+    """Tell whether it is the node's own uplink, as the `eth0` of a node that is itself a container."""
+    if any(own.link == link.name and own.scope == "global" for own in host.addresses):
+        return True
+    return any(route.prefix.length == 0 and any(hop.link == link.name for hop in route.nexthops) for route in host.routes)

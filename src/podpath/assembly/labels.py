@@ -1,0 +1,99 @@
+"""What people write above an output about the state that it shows: a good host, after the fix, the broken node.
+
+A ticket mixes outputs of a broken node with those of a healthy one, or from before and after a cure, and only the words above
+each say so. They are weighed here, as data in a few languages, to put the likelier of two outputs that disagree first.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import IntEnum
+from functools import lru_cache
+
+from podpath.net.provenance import Source, Span
+
+
+class Standing(IntEnum):
+    """How likely an output shows the state in which things failed, the likeliest first."""
+
+    BAD = 0
+    """Its label says that it shows the fault."""
+    PLAIN = 1
+    """Nothing is said."""
+    AFTER = 2
+    """Its label says, or a command before it makes, that it shows a later state."""
+    GOOD = 3
+    """Its label says that things work, or look right, in it."""
+    ELSEWHERE = 4
+    """Its label says that it comes from another, good host: it tells nothing of this one."""
+
+
+# Words, not phrases: labels are written freely. `(?<!un)` and the like keep "unhealthy" out of "healthy".
+_PLACE = (
+    r"(?:hosts?|nodes?|machines?|servers?|clusters?|workers?|boxe?s?|vms?|instances?|peers?|"
+    r"knotens?|maschinen?|rechner|nodos?|m[aá]quinas?|servidor(?:es)?)"
+)
+_GOOD_WORD = (
+    r"(?:good|healthy|working|works|fine|sane|intact|unaffected|non-?affected|known[- ]good|normal|correct|successful|"
+    r"gut(?:e[rnms]?)?|gesund(?:e[rnms]?)?|funktionierend(?:e[rnms]?)?|heil(?:e[rnms]?)?|"
+    r"buen[oa]?s?|san[oa]s?|correct[oa]s?|funciona(?:ndo|l)?)"
+)
+_BAD_WORD = (
+    r"(?:bad|broken|faulty|failing|fails|failed|affected|unhealthy|problem(?:atic)?|wrong|incorrect|abnormal|misbehaving|"
+    r"before\s+(?:the\s+)?(?:fix|repair|change|cure|restart|reboot)\w*|"
+    r"(?:not|n't|no\s+longer|never|stopped)\s+(?:be(?:ing)?\s+)?(?:work(?:s|ing)?|good|healthy|fine|normal|ok|correct|successful)|"
+    r"defekt(?:e[rnms]?)?|kaputt(?:e[rnms]?)?|fehlerhaft(?:e[rnms]?)?|schlecht(?:e[rnms]?)?|krank(?:e[rnms]?)?|"
+    r"mal[oa]s?|rot[oa]s?|fall(?:a|ando|id[oa])|averiad[oa]|dañad[oa])"
+)
+_FIX_WORD = (
+    r"(?:fix\w*|repair\w*|cur(?:e|ed|ing)|mend\w*|chang\w+|restart\w*|reboot\w*|restor\w+|recover\w*|load(?:ed|ing)?|enabl\w+|"
+    r"disabl\w+|remov\w+|delet\w+|add(?:ed|ing)?|set(?:ting)?|apply\w*|applied|upgrad\w+|rollback|workaround|modprobe|"
+    r"reparatur|behebung|neustart|arreglo|reparaci[oó]n|reinici\w+)"
+)
+
+_BAD = re.compile(
+    rf"(?<![\w-]){_BAD_WORD}(?![\w-])|不正常|异常|故障(?!恢复|修复|排除)|有问题|坏的|修复前|恢复前|不通|失败", re.IGNORECASE
+)
+_ELSEWHERE = re.compile(
+    rf"(?<![\w-]){_GOOD_WORD}\s+(?:\w+\s+)?{_PLACE}(?!\w)|(?<!\w){_PLACE}\s+(?:that|which|where)\s+(?:\w+\s+){{0,3}}{_GOOD_WORD}(?!\w)|"
+    r"(?:正常|好|健康)的?(?:主机|节点|机器|服务器|宿主机)|"
+    r"(?<!\w)(?:host|nodo|servidor|m[aá]quina)\s+(?:buen[oa]|san[oa]|correct[oa]|que\s+funciona)(?!\w)",
+    re.IGNORECASE,
+)
+_GOOD = re.compile(rf"(?<![\w-]){_GOOD_WORD}(?![\w-])|(?<!\w)(?:ok|okay)(?!\w)|in Ordnung|正常|健康|好的", re.IGNORECASE)
+_AFTER = re.compile(
+    rf"(?<!\w)(?:after|once|since|with|nach|despu[eé]s\s+de(?:l)?)\s+(?:\w+\s+){{0,3}}{_FIX_WORD}(?!\w)|"
+    r"(?<!\w)(?:fixed|repaired|cured|resolved|solved|restored|recovered|behoben|repariert|arreglad[oa]|reparad[oa])(?!\w)|"
+    r"(?<!\w)(?:now|jetzt|ahora)\s+(?:it\s+)?(?:works|shows|funktioniert|funciona)(?!\w)|"
+    r"(?:修复|恢复|重启|加载|修改|解决)(?:之)?后|已修复|已恢复",
+    re.IGNORECASE,
+)
+_NOT_YET = re.compile(
+    r"(?<!\w)(?:to|how|must\s+be|should\s+be|can\s+be|not|n't)\s+(?:\w+\s+)?(?:fix|repair|solve|fixed|repaired|solved)",
+    re.IGNORECASE,
+)
+
+
+@lru_cache(maxsize=4096)
+def judge_label(label: str) -> Standing:
+    """Tell what a line of prose above an output says of the state that it shows."""
+    if _BAD.search(label):
+        return Standing.BAD
+    if _ELSEWHERE.search(label):
+        return Standing.ELSEWHERE
+    if _AFTER.search(label) and not _NOT_YET.search(label):
+        return Standing.AFTER
+    return Standing.GOOD if _GOOD.search(label) else Standing.PLAIN
+
+
+def judge_source(source: Source) -> Standing:
+    """Tell how likely a source shows the state in which things failed, by its label."""
+    return judge_label(source.label) if source.label else Standing.PLAIN
+
+
+def spell_meaning(span: Span | None) -> str:
+    """Say which output a value stands in, for an option's meaning: `as at ticket.md:40 (On a good host:)`."""
+    if span is None:
+        return "as the kernel's own rules imply"
+    label = span.source.label
+    return f"as at {span} ({label.strip()})" if label and judge_label(label) is not Standing.PLAIN else f"as at {span}"

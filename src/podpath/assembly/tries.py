@@ -1,0 +1,170 @@
+"""Connections that somebody tried, before and after it is known where they started.
+
+A try names its destination; its source is rarely printed. It is the pod's address for what ran in a pod, and for what ran on
+the host the address that the host would take towards the destination.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from podpath.assembly.captured_attempts import Failure
+from podpath.assembly.disputes import Disputes
+from podpath.assembly.draft import NetnsDraft, NodeDraft
+from podpath.assembly.inference_bridge_pods import Mention
+from podpath.assembly.labels import Standing, judge_source
+from podpath.assembly.scenes import Evidence, Scene, name_netns
+from podpath.evidence.records import AttemptRecord
+from podpath.net import protocols
+from podpath.net.addresses import Address
+from podpath.net.probe import EPHEMERAL, Probe
+from podpath.node.case import Attempt
+from podpath.node.node import HOST
+
+POD = "pod"
+
+
+class Start(NamedTuple):
+    """Where a connection starts."""
+
+    netns: str | None
+    address: Address | None
+
+
+def local_pods(draft: NodeDraft, evidence: Evidence) -> Iterator[tuple[Address, Mention]]:
+    """Give the addresses of pods that must live on this node: the kubelet probes its own alone, and logs of them stand here."""
+    described = {pod.address: pod for pod in draft.pods if pod.address is not None and _is_here(draft, pod.node)}
+    for scene, record in evidence.records(AttemptRecord):
+        if scene.is_elsewhere:
+            continue
+        owner = draft.owner(record.dst)
+        if is_probe(record) and (owner is None or owner.name != HOST):
+            yield record.dst, Mention(record.span, f"{record.who or 'a probe'} goes to")
+        elif record.dst in described:
+            yield record.dst, Mention(described[record.dst].span, "a pod of this node is described with")
+        if record.src is not None and (record.origin == POD or record.src in described):
+            yield record.src, Mention(record.span, f"{record.who or 'a connection'} comes from")
+
+
+def is_probe(record: AttemptRecord) -> bool:
+    """Tell whether the kubelet made the attempt: it probes the pods of its own node."""
+    who = record.who.lower()
+    return "kubelet" in who or "probe" in who
+
+
+def assemble_tries(draft: NodeDraft, evidence: Evidence, failures: Iterable[Failure], disputes: Disputes) -> tuple[Attempt, ...]:
+    """Give all attempts of the case, those that captures show last."""
+    found: list[Attempt] = []
+    for scene, record in evidence.records(AttemptRecord):
+        start = find_start(draft, scene, record)
+        if start.address is None:
+            where = f"the address that it started from in {start.netns}" if start.netns is not None else "where it ran"
+            disputes.gap(record.span, f"an attempt to reach {record.dst}, but no output shows {where}")
+            continue
+        if start.address.family != record.dst.family:
+            disputes.gap(record.span, f"an attempt to reach {record.dst}, but only {start.address} is known of its source")
+            continue
+        port = record.dport if record.protocol != protocols.ICMP else 0
+        probe = Probe(record.protocol, start.address, record.dst, EPHEMERAL, port, netns=start.netns)
+        good = is_good(scene.standing, record.result)
+        found.append(Attempt(probe=probe, result=record.result, span=record.span, who=record.who, good=good))
+    found.extend(_place_failure(draft, failure) for failure in _nearest(draft, failures))
+    return tuple(found)
+
+
+def find_start(draft: NodeDraft, scene: Scene, record: AttemptRecord) -> Start:
+    """Say where a try started: as its line says, else in the namespace that its command ran in."""
+    if record.src is not None:
+        owner = draft.owner(record.src)
+        return Start(owner.name if owner is not None else None, record.src)
+    if is_probe(record) or (record.origin in {None, HOST} and scene.netns == HOST and _ran_here(scene)):
+        return Start(HOST, _source_towards(draft.host, record.dst))
+    if record.origin not in {None, HOST, POD}:
+        named = name_netns(record.origin)
+        netns = draft.namespaces.get(named)
+        return Start(named, None if netns is None else _source_towards(netns, record.dst))
+    if scene.netns != HOST:
+        netns = draft.namespaces.get(scene.netns)
+        if netns is not None and _source_towards(netns, record.dst) is not None:
+            return Start(netns.name, _source_towards(netns, record.dst))
+    return _only_pod(draft, record)
+
+
+def is_good(standing: Standing, result: str) -> bool:
+    """Tell whether the evidence says that an attempt was made on a good node, or after the cure."""
+    return standing in {Standing.ELSEWHERE, Standing.AFTER} or (standing is Standing.GOOD and result == "ok")
+
+
+def _ran_here(scene: Scene) -> bool:
+    """Tell whether the line was printed by a command typed at a prompt, and so on the host; a log line was not."""
+    return scene.source.prompt is not None or bool(scene.command.program)
+
+
+def _only_pod(draft: NodeDraft, record: AttemptRecord) -> Start:
+    """Give the one pod that the case is about, for what ran in a pod that is not named."""
+    pods = [
+        (netns, own.address)
+        for netns in draft.namespaces.values()
+        if netns.name != HOST
+        for own in netns.addresses
+        if own.address.family == record.dst.family and own.scope == "global" and own.address != record.dst
+    ]
+    if len(pods) == 1:
+        return Start(pods[0][0].name, pods[0][1])
+    return Start(None, None)
+
+
+def _source_towards(netns: NetnsDraft, target: Address) -> Address | None:
+    """Give the address that a namespace takes towards a target: of the route, of the subnet, of the device, or any."""
+    route = netns.route_to(target)
+    if route is not None and route.prefsrc is not None:
+        return route.prefsrc
+    on_link = netns.on_link(target)
+    if on_link is not None and (route is None or route.prefix.length <= on_link.length):
+        return on_link.address
+    usable = [
+        own
+        for own in netns.addresses
+        if own.address.family == target.family and own.scope in {"global", "site"} and not own.address.is_loopback
+    ]
+    device = route.nexthops[0].link if route is not None else None
+    same = [own for own in usable if own.link == device]
+    defaults = {hop.link for other in netns.routes if other.prefix.length == 0 for hop in other.nexthops}
+    for group in (same, [own for own in usable if own.link in defaults], usable):
+        if group:
+            return group[0].address
+    return None
+
+
+def _nearest(draft: NodeDraft, failures: Iterable[Failure]) -> list[Failure]:
+    """Keep, of a connection that several captures show, the one that was taken nearest to its client."""
+    best: dict[tuple[object, ...], tuple[bool, Failure]] = {}
+    for failure in failures:
+        owner = draft.owner(failure.client[0])
+        at_home = owner is not None and owner.name == failure.start.netns
+        key = (failure.protocol, failure.client[0], failure.server, failure.result)
+        if key not in best or (at_home and not best[key][0]):
+            best[key] = (at_home, failure)
+    return [failure for _, failure in best.values()]
+
+
+def _place_failure(draft: NodeDraft, failure: Failure) -> Attempt:
+    owner = draft.owner(failure.client[0])
+    inward = failure.start.link if owner is None and failure.start.netns == HOST and failure.start.direction != "out" else None
+    probe = Probe(
+        failure.protocol,
+        failure.client[0],
+        failure.server[0],
+        failure.client[1] or EPHEMERAL,
+        failure.server[1] if failure.protocol != protocols.ICMP else 0,
+        netns=None if owner is None else owner.name,
+        in_dev=inward,
+    )
+    good = is_good(judge_source(failure.seen.span.source), failure.result)
+    who = f"a capture: {failure.why}"
+    return Attempt(probe=probe, result=failure.result, span=failure.seen.span, who=who, good=good)
+
+
+def _is_here(draft: NodeDraft, node: str | None) -> bool:
+    return node is None or draft.name == "node" or node.partition("/")[0] == draft.name
