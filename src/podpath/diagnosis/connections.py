@@ -1,4 +1,4 @@
-"""Frames of captures put together to connections: who spoke first, what was seen where, and whether it worked.
+"""Frames of captures put together to connections: who spoke first, and what was seen where.
 
 One connection shows under several addresses, since NAT rewrites it between two places of one capture (`-i any`) or of two.
 What holds it together is the sequence number of its SYN, which no NAT changes.
@@ -64,14 +64,6 @@ class Observed(NamedTuple):
     seen: tuple[Seen, ...]
     """In the order of the capture."""
     missing: tuple[Missing, ...]
-    fails: bool | None
-    """None where the capture shows neither success nor failure."""
-    result: str
-    """`timeout`, `reset`, `refused`, `ok`; empty where unknown."""
-    why: str
-    """What shows the failure, in words."""
-    spans: tuple[Span, ...]
-    """The lines that show it."""
 
 
 _Key = tuple[int, frozenset[tuple[Address, int]]]
@@ -131,9 +123,7 @@ def _observe_strands(strands: list[list[Sighting]]) -> Observed | None:
     packet = first.packet
     icmp = packet.protocol in (protocols.ICMP, protocols.ICMPV6)
     probe = Probe(packet.protocol, packet.src, packet.dst, packet.sport, 0 if icmp else packet.dport)
-    missing = tuple(_find_missing(seen))
-    fails, result, why, spans = _judge(seen, missing)
-    return Observed(probe, seen, missing, fails, result, why, spans)
+    return Observed(probe, seen, tuple(_find_missing(seen)))
 
 
 def _order(seen: Sighting) -> tuple[int, int]:
@@ -177,51 +167,3 @@ def _find_missing(seen: Sequence[Seen]) -> Iterator[Missing]:
             last = next((frame for frame in reversed(mine) if frame.kind == kind and frame.original), None)
             if there and last is not None:
                 yield from (Missing(kind, place, last.span) for place in sorted(ways - there, key=str))
-
-
-def _judge(seen: Sequence[Seen], missing: Sequence[Missing]) -> tuple[bool | None, str, str, tuple[Span, ...]]:
-    """Say whether the connection worked, what it looked like to the client, and which lines show it."""
-    answered = [frame for frame in seen if not frame.original and frame.kind in ("data", "reply", "datagram")]
-    resets = [frame for frame in seen if frame.kind == "RST"]
-    replies = [frame for frame in seen if frame.kind == "SYN-ACK"]
-    if answered and not resets:
-        return False, "ok", "", (answered[0].span,)
-    if resets and replies and resets[0].original and not answered:
-        spans = (replies[0].span, resets[0].span)
-        return True, "reset", "the client answers the SYN-ACK with a reset: it does not know that connection", spans
-    if resets and not replies and not resets[0].original:
-        return True, "refused", "the SYN is answered with a reset", (resets[0].span,)
-    if missing:
-        lost = missing[0]
-        return (
-            True,
-            "timeout",
-            f"the {lost.kind} comes in and never leaves on {lost.place.link}",
-            tuple(lost.span for lost in missing),
-        )
-    return _judge_repeats(seen)
-
-
-def _judge_repeats(seen: Sequence[Seen]) -> tuple[bool | None, str, str, tuple[Span, ...]]:
-    """Judge by what is sent again at one place: it was not answered."""
-    words = {
-        "SYN-ACK": "the server sends its SYN-ACK again: the handshake's last packet does not reach it",
-        "data": "the client sends the same data again: nobody acknowledges it",
-        "SYN": "the SYN is sent again: nobody answers it",
-        "request": "echo requests go unanswered",
-    }
-    for kind, why in words.items():
-        again = _repeated(seen, kind)
-        if again and not (kind == "SYN" and any(frame.kind == "SYN-ACK" for frame in seen)):
-            return True, "timeout", why, again
-    return None, "", "", ()
-
-
-def _repeated(seen: Sequence[Seen], kind: str) -> tuple[Span, ...]:
-    """Give the lines of a packet that was sent more than once past one place."""
-    times: dict[tuple[Place, Packet], list[Span]] = defaultdict(list)
-    for frame in seen:
-        if frame.kind == kind:
-            same = frame.packet._replace(ttl=64, tos=0, ack=0, smac=None, dmac=None)
-            times[frame.place, same].append(frame.span)
-    return next((tuple(spans) for spans in times.values() if len(spans) > 1), ())

@@ -43,8 +43,10 @@ def collect_symptoms(case: Case, probes: Iterable[Probe]) -> tuple[Symptom, ...]
     Several lines about one connection (an attempt, a capture of it) are one symptom; client ports do not tell them apart.
     """
     found: list[Symptom] = []
-    for symptom in (*_asked(probes), *_attempts(case.attempts), *_captured(case)):
+    for symptom in (*_asked(probes), *_attempts(case.attempts)):
         _merge(found, symptom)
+    captured = observe(case.sightings)
+    found = [replace(symptom, observed=tuple(seen for seen in captured if _same(symptom.probe, seen.probe))) for symptom in found]
     return tuple(sorted(found, key=lambda symptom: (not symptom.asked, symptom.fails is not True, symptom.fails is None)))
 
 
@@ -60,19 +62,6 @@ def _attempts(attempts: Iterable[Attempt]) -> Iterator[Symptom]:
             yield Symptom(probe=attempt.probe, fails=failed, result=attempt.result, spans=(attempt.span,), who=attempt.who)
 
 
-def _captured(case: Case) -> Iterator[Symptom]:
-    for observed in observe(case.sightings):
-        if observed.fails is not None:
-            yield Symptom(
-                probe=observed.probe,
-                fails=observed.fails,
-                result=observed.result,
-                spans=observed.spans,
-                who="as captured",
-                observed=(observed,),
-            )
-
-
 def _merge(found: list[Symptom], new: Symptom) -> None:
     """Add a symptom, or what it says to the one that is about the same connection and does not say the opposite."""
     for place, old in enumerate(found):
@@ -85,7 +74,6 @@ def _merge(found: list[Symptom], new: Symptom) -> None:
                 result=old.result or new.result,
                 spans=tuple(dict.fromkeys((*old.spans, *new.spans))),
                 who=old.who or new.who,
-                observed=(*old.observed, *new.observed),
             )
             return
     found.append(new)

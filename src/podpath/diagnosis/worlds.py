@@ -92,7 +92,8 @@ class Judgement(NamedTuple):
         """Give the assumptions that the explanation rests on and no line speaks for: turned, the connection works."""
         if self.branch is None:
             return ()
-        return tuple(made for made in essential_assumptions(self.conversation, self.branch) if made.span is None)
+        pairs = essential_assumptions(self.conversation, self.branch)
+        return tuple(pair.made for pair in pairs if pair.made.span is None)
 
 
 def judge(world: World, symptom: Symptom) -> Judgement:
@@ -122,7 +123,14 @@ def deviations_of(branch: Branch) -> tuple[Assumption, ...]:
     return tuple(made for made in branch.assumptions if made.rank and not made.random)
 
 
-def essential_assumptions(conversation: Conversation, branch: Branch) -> Iterator[Assumption]:
+class Turn(NamedTuple):
+    """An assumption without which the connection works, and the one with which it does."""
+
+    made: Assumption
+    turned: Assumption
+
+
+def essential_assumptions(conversation: Conversation, branch: Branch) -> Iterator[Turn]:
     """Give the branch's assumptions without which the connection works: another branch turns one of them, and it does."""
     mine = {made.fact: made for made in branch.assumptions if not made.random}
     for other in conversation.branches:
@@ -130,7 +138,8 @@ def essential_assumptions(conversation: Conversation, branch: Branch) -> Iterato
             turned = [made for made in other.assumptions if not made.random and _differs(made, mine)]
             kept = mine.get(turned[0].fact) if len(turned) == 1 else None
             if kept is not None:
-                yield mine.pop(kept.fact)
+                del mine[kept.fact]
+                yield Turn(kept, turned[0])
 
 
 def list_worlds(base: World, alternatives: Sequence[World], symptoms: Sequence[Symptom]) -> Iterator[World]:

@@ -1,0 +1,116 @@
+"""The diagnosis: symptoms collected, worlds walked, explanations ranked, repairs proven, checks run, one answer given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from podpath.checks.finding import Finding
+from podpath.checks.registry import run_checks
+from podpath.diagnosis.comparison import compare_with_good
+from podpath.diagnosis.diagnosis import Diagnosis, Question
+from podpath.diagnosis.explanations import Explanation, assess, explain, is_certain
+from podpath.diagnosis.findings import make_findings, merge_checks, weigh
+from podpath.diagnosis.flows import derive_flows
+from podpath.diagnosis.questions import ask_between, ask_undecided
+from podpath.diagnosis.symptoms import Symptom, collect_symptoms
+from podpath.diagnosis.worlds import Judgement, World, judge
+from podpath.net.probe import Probe
+from podpath.node.case import Case
+
+POSSIBILITIES = 6
+"""How many possible causes are told: beyond that a list helps nobody."""
+POLICIES = ("dropped-by-rule", "no-listener", "untracked", "no-route", "neighbour")
+"""What may be meant so: it is a fault only where somebody says that the connection should work."""
+
+
+def diagnose(case: Case, probes: tuple[Probe, ...] = (), good: Case | None = None) -> Diagnosis:
+    """Say what is wrong with a node, by its evidence and by the connections that fail."""
+    base = World(case.node)
+    symptoms = tuple(_expect(base, symptom) for symptom in collect_symptoms(case, probes))
+    flows = derive_flows(case.node)
+    failing = [symptom for symptom in symptoms if symptom.fails is True]
+    if not failing and not probes:
+        symptoms = (*symptoms, *_broken_flows(base, flows))
+        failing = [symptom for symptom in symptoms if symptom.fails is True]
+    explanations = explain(case, symptoms) if failing else ()
+    causes, possible, questions = _conclude(explanations, symptoms, flows)
+    findings = merge_checks(causes, tuple(run_checks(case)))
+    judgements = _final_judgements(base, explanations, symptoms)
+    notes = tuple(_notes(failing, explanations, judgements))
+    if not possible and failing and not explanations:
+        questions = ask_undecided(judgements)
+    if good is not None:
+        findings = tuple(compare_with_good(finding, case, good) for finding in findings)
+    return Diagnosis(
+        verdict=_verdict(findings, possible, failing, explanations),
+        findings=findings,
+        conversations=tuple(judgement.conversation for judgement in judgements),
+        questions=questions,
+        contradictions=case.contradictions,
+        gaps=case.gaps,
+        notes=notes,
+    )
+
+
+def _expect(base: World, symptom: Symptom) -> Symptom:
+    """Take a connection that the user names for a failing one where the walk says that it fails."""
+    if symptom.fails is not None:
+        return symptom
+    judged = judge(base, symptom)
+    if judged.branch is not None and judged.branch.works is False:
+        return replace(symptom, fails=True, result="fails in simulation")
+    return symptom
+
+
+def _broken_flows(base: World, flows: Sequence[Probe]) -> Iterator[Symptom]:
+    """Give those connections that any node should carry and that this one does not, by facts that are stated."""
+    for probe in flows:
+        symptom = Symptom(probe=probe, fails=True, result="fails in simulation")
+        explanation = assess(base, (symptom,))
+        named = [blame.cause.check for blame in explanation.blames]
+        if explanation.explained and not explanation.guesses and named and not set(named) & set(POLICIES):
+            yield symptom
+
+
+def _conclude(
+    explanations: Sequence[Explanation], symptoms: Sequence[Symptom], flows: Sequence[Probe]
+) -> tuple[tuple[Finding, ...], bool, tuple[Question, ...]]:
+    """Give the cause, or the possible ones with the questions that tell them apart."""
+    if not explanations:
+        return (), False, ()
+    best = explanations[0]
+    if is_certain(best, explanations):
+        return tuple(make_findings(best, symptoms, flows)), False, ask_between((best,))
+    shown = [explanation for explanation in explanations if explanation.broken <= best.broken][:POSSIBILITIES]
+    firsts: list[Finding] = []
+    for explanation in shown:
+        firsts += list(make_findings(explanation, symptoms, flows))[:1]
+    return weigh(firsts, [len(explanation.explained) for explanation in shown]), True, ask_between(shown)
+
+
+def _final_judgements(base: World, explanations: Sequence[Explanation], symptoms: Sequence[Symptom]) -> tuple[Judgement, ...]:
+    """Judge every symptom in the world that the diagnosis arrived at; in the stated one where it arrived at none."""
+    return explanations[0].judgements if explanations else tuple(judge(base, symptom) for symptom in symptoms)
+
+
+def _notes(failing: Sequence[Symptom], explanations: Sequence[Explanation], judgements: Sequence[Judgement]) -> Iterator[str]:
+    explained = {judgement.symptom.probe for judgement in (explanations[0].explained if explanations else ())}
+    for symptom in failing:
+        if symptom.probe not in explained:
+            yield f"Not explained: {symptom.words}. On what is known the walk does not fail there as the evidence says."
+    for judgement in judgements:
+        if judgement.fit == "contradicts" and judgement.symptom.fails is False:
+            yield f"The evidence says that {judgement.symptom.probe} works, but the walk does not deliver it."
+        if judgement.conversation.truncated:
+            yield f"{judgement.symptom.probe} has more branches than were walked; the likeliest were."
+
+
+def _verdict(findings: Sequence[Finding], possible: bool, failing: Sequence[Symptom], explanations: Sequence[Explanation]) -> str:  # noqa: FBT001
+    """Say `fault` for a cause or fault that is sure, `possible` where a failure has no sure cause, else `none`."""
+    sure = [finding for finding in findings if finding.severity in ("cause", "fault") and finding.certainty == 1.0]
+    if sure and not possible:
+        return "fault"
+    if possible or (failing and not explanations):
+        return "fault" if any(finding.severity == "cause" for finding in sure) else "possible"
+    return "none"

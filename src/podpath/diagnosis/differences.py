@@ -1,0 +1,64 @@
+"""The smallest difference between two states of one chain: what moved, what is missing, what is there besides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+from typing import NamedTuple
+
+from podpath.node.netfilter import Chain, Rule
+
+
+class ChainDifference(NamedTuple):
+    """One rule that differs between a bad and a good state of a chain."""
+
+    kind: str
+    """`moved`, `missing` (the bad one lacks it), `extra` (the good one lacks it)."""
+    rule: Rule
+    """As it stands in the bad chain; in the good one, where the bad one lacks it."""
+    other: Rule | None
+    """The same rule in the good chain, for one that moved."""
+
+    @property
+    def words(self) -> str:
+        """Say what differs."""
+        name = self.rule.target.name if self.rule.target is not None else "a rule without a target"
+        if self.kind == "moved" and self.other is not None:
+            return f"{name} is rule {self.rule.position} of {self.rule.chain} here, and rule {self.other.position} where it works"
+        if self.kind == "missing":
+            return f"{name} (rule {self.rule.position} of {self.rule.chain} where it works) is missing here"
+        return f"{name} (rule {self.rule.position} of {self.rule.chain} here) is not there where it works"
+
+
+def compare_chains(bad: Chain, good: Chain) -> tuple[ChainDifference, ...]:
+    """Give the rules that differ, as few as possible: what stands in both, in the same order, is no difference."""
+    mine, theirs = [_identity(rule) for rule in bad.rules], [_identity(rule) for rule in good.rules]
+    matcher = SequenceMatcher(None, mine, theirs, autojunk=False)
+    extra: list[Rule] = []
+    missing: list[Rule] = []
+    for tag, start, end, other_start, other_end in matcher.get_opcodes():
+        if tag != "equal":
+            extra += bad.rules[start:end]
+            missing += good.rules[other_start:other_end]
+    return tuple(_pair(extra, missing))
+
+
+def _pair(extra: Sequence[Rule], missing: Sequence[Rule]) -> Iterator[ChainDifference]:
+    """Join a rule that is taken out in one place and put in in another: it moved."""
+    left = list(missing)
+    for rule in extra:
+        twin = next((other for other in left if _identity(other) == _identity(rule)), None)
+        if twin is not None:
+            left.remove(twin)
+        yield ChainDifference("moved" if twin is not None else "extra", rule, twin)
+    for rule in left:
+        yield ChainDifference("missing", rule, None)
+
+
+def _identity(rule: Rule) -> tuple[object, ...]:
+    """Give what makes two rules the same: neither place nor counters, nor the extensions' order."""
+    matches = tuple(sorted(repr(match) for match in rule.matches if match.name != "comment"))
+    return (
+        rule.target, rule.src, rule.dst, rule.protocol if rule.protocol is not None and rule.protocol.number else None,
+        rule.in_link, rule.out_link, rule.fragment, matches,
+    )  # fmt: skip

@@ -1,0 +1,152 @@
+"""Explanations ranked: each world with what it explains, what speaks against it, and how much of it is a guess."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from podpath.diagnosis.causes import Cause, find_cause
+from podpath.diagnosis.symptoms import Symptom
+from podpath.diagnosis.worlds import Judgement, Supposition, World, judge, list_worlds
+from podpath.node.case import Case
+
+PRIORS: dict[str, float] = {
+    "rp-filter": 0.9,
+    "br-netfilter": 0.8,
+    "chain-order": 0.8,
+    "forward-policy": 0.7,
+    "ip-forward": 0.6,
+    "dropped-by-rule": 0.5,
+    "untranslated-reply": 0.5,
+    "no-route": 0.4,
+    "missing-masquerade": 0.4,
+    "neighbour": 0.3,
+    "packet-size": 0.3,
+}
+"""How often a fault is met on Kubernetes nodes: only an order, used between explanations that are equal otherwise."""
+RARE = 0.2
+WORLDS = 48
+"""Worlds that are looked at: the stated ones come first, then single suppositions, then pairs."""
+TELLING_FRAMES = 3
+"""Frames that have to be just as predicted for a guess to count as seen: the first two of a handshake fit many worlds."""
+
+
+class Blame(NamedTuple):
+    """A cause, and the failing connections that it ended."""
+
+    cause: Cause
+    judgements: tuple[Judgement, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """A world, and how it accounts for the symptoms."""
+
+    world: World
+    judgements: tuple[Judgement, ...]
+    blames: tuple[Blame, ...]
+    """What ended each connection that it explains, each cause once."""
+
+    @property
+    def explained(self) -> tuple[Judgement, ...]:
+        """Give the failing connections that fail here as they were seen to."""
+        return tuple(judgement for judgement in self.judgements if judgement.fit == "explains")
+
+    @property
+    def contradicted(self) -> int:
+        """Count the connections that end here otherwise than the evidence says."""
+        return sum(judgement.fit == "contradicts" for judgement in self.judgements)
+
+    @property
+    def broken(self) -> int:
+        """Count the connections that worked, and fail here."""
+        return sum(judgement.fit == "contradicts" and judgement.symptom.fails is False for judgement in self.judgements)
+
+    @property
+    def matched(self) -> int:
+        """Count the captured frames that are just as this world predicts."""
+        return sum(judgement.agreement.matched for judgement in self.explained)
+
+    @property
+    def guesses(self) -> tuple[Supposition, ...]:
+        """Give what it rests on that no line speaks for."""
+        made = [item for item in self.world.suppositions if item.span is None]
+        for judgement in self.explained:
+            made += [Supposition(item.fact, item.meaning, "", item.ask, None) for item in judgement.guesses]
+        return tuple({item.fact: item for item in made}.values())
+
+    @property
+    def plausibility(self) -> float:
+        """Weigh equals: the commonest fault first, less for every supposition."""
+        prior = max((PRIORS.get(blame.cause.check, RARE) for blame in self.blames), default=RARE)
+        return prior * 0.8 ** len(self.world.suppositions)
+
+    @property
+    def rank(self) -> tuple[float, ...]:
+        """Order explanations: what breaks nothing that worked and explains most first, then the stated, then the plausible."""
+        stated = [item for item in self.world.suppositions if item.span is not None]
+        return (
+            self.broken,
+            -len(self.explained),
+            self.contradicted,
+            len(self.guesses),
+            -self.matched,
+            -self.plausibility,
+            len(stated),
+        )
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Tell explanations apart by their causes, not by the facts through which they come about."""
+        return tuple(sorted({(blame.cause.check, blame.cause.step.netns, blame.cause.step.stage) for blame in self.blames}))
+
+
+def explain(case: Case, symptoms: Sequence[Symptom]) -> tuple[Explanation, ...]:
+    """Give every explanation of at least one failing connection, the best first, one for each set of causes."""
+    base = World(case.node)
+    found: dict[tuple[object, ...], Explanation] = {}
+    for number, world in enumerate(list_worlds(base, list(_alternatives(case)), symptoms)):
+        if number >= WORLDS:
+            break
+        explanation = assess(world, symptoms)
+        if explanation.explained:
+            best = found.get(explanation.key)
+            if best is None or explanation.rank < best.rank:
+                found[explanation.key] = explanation
+    return tuple(sorted(found.values(), key=lambda explanation: explanation.rank))
+
+
+def assess(world: World, symptoms: Iterable[Symptom]) -> Explanation:
+    """Judge every symptom in a world."""
+    judgements = tuple(judge(world, symptom) for symptom in symptoms)
+    return Explanation(world=world, judgements=judgements, blames=tuple(_blame(world, judgements)))
+
+
+def _blame(world: World, judgements: Iterable[Judgement]) -> Iterator[Blame]:
+    found: dict[tuple[object, ...], tuple[Cause, list[Judgement]]] = {}
+    for judgement in judgements:
+        if judgement.fit == "explains" and judgement.branch is not None:
+            cause = find_cause(world.node, judgement.branch)
+            if cause is not None:
+                found.setdefault(cause.key, (cause, []))[1].append(judgement)
+    yield from (Blame(cause, tuple(judged)) for cause, judged in found.values())
+
+
+def is_certain(best: Explanation, others: Sequence[Explanation]) -> bool:
+    """Tell whether an explanation is the cause and not one of several possibilities.
+
+    It is where every part of it is stated. A guess is as good where it alone explains what a capture shows, frame by frame.
+    """
+    if best.broken:
+        return False
+    if not best.guesses:
+        return True
+    rivals = [other for other in others if other is not best and not other.broken and len(other.explained) >= len(best.explained)]
+    return not rivals and best.matched >= TELLING_FRAMES and not best.contradicted
+
+
+def _alternatives(case: Case) -> Iterator[World]:
+    for other in case.alternatives:
+        if not other.good:
+            yield World(other.node, (Supposition(other.fact, other.meaning, other.instead_of, other.ask, other.span),))

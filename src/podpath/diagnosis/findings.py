@@ -1,0 +1,128 @@
+"""Findings made of causes: the claim, its evidence and reasons, what it breaks, and the repair that was proven."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
+
+from podpath.checks.finding import Finding, Repair
+from podpath.diagnosis.causes import Cause, marks_of, spans_of
+from podpath.diagnosis.differences import ChainDifference, compare_chains
+from podpath.diagnosis.explanations import Explanation
+from podpath.diagnosis.narrative import claim_of, narrate
+from podpath.diagnosis.proof import Prover
+from podpath.diagnosis.repairs import PREVENTIONS, list_repairs, move_to
+from podpath.diagnosis.symptoms import Symptom
+from podpath.diagnosis.worlds import Judgement, Supposition, essential_assumptions
+from podpath.net.probe import Probe
+from podpath.net.provenance import Span
+from podpath.node.netfilter import Chain
+
+QUOTED_SYMPTOMS = 3
+"""Lines of a symptom that are quoted: more say the same again."""
+
+
+def make_findings(
+    explanation: Explanation, symptoms: Sequence[Symptom], flows: Sequence[Probe], certainty: float = 1.0
+) -> Iterator[Finding]:
+    """Give a finding for each cause of an explanation, repaired and proven in the explanation's own world."""
+    for cause, judged in explanation.blames:
+        yield _make(explanation, cause, judged, Prover(explanation.world, judged[0], symptoms, flows), certainty)
+
+
+def _make(explanation: Explanation, cause: Cause, judged: Sequence[Judgement], prover: Prover, certainty: float) -> Finding:
+    suppositions = explanation.world.suppositions
+    differences = tuple(_differences(judged[0]))
+    candidates = chain(_by_difference(cause, differences), list_repairs(explanation.world.node, cause))
+    repairs = prover.prove(candidates)
+    return Finding(
+        check=cause.check,
+        severity="cause",
+        claim=claim_of(cause),
+        evidence=_evidence(cause, judged, suppositions, differences),
+        reasoning=(*narrate(cause), *_supposed(suppositions), *_where_it_works(differences), *_cure(repairs)),
+        breaks=tuple(dict.fromkeys(judgement.symptom.words for judgement in judged)),
+        repairs=repairs,
+        prevention=PREVENTIONS.get(cause.check, ""),
+        certainty=certainty,
+        marks=marks_of(cause),
+        shown_by=cause.branch,
+    )
+
+
+def _evidence(
+    cause: Cause, judged: Sequence[Judgement], suppositions: Sequence[Supposition], differences: Sequence[ChainDifference]
+) -> tuple[Span, ...]:
+    """Give the deciding lines, then those of what is supposed, of what differs where it works, and of the symptoms."""
+    spans = list(spans_of(cause))
+    for item in suppositions:
+        spans += [span for span in (item.span, item.contradicts) if span is not None]
+    for difference in differences:
+        spans += [difference.rule.span, *((difference.other.span,) if difference.other is not None else ())]
+    for judgement in judged:
+        spans += judgement.symptom.spans[:QUOTED_SYMPTOMS]
+    return tuple(dict.fromkeys(spans))
+
+
+def _differences(judgement: Judgement) -> Iterator[ChainDifference]:
+    """Give how the chain that it fails with differs from the one that it works with, where the evidence shows both."""
+    if judgement.branch is None:
+        return
+    for turn in essential_assumptions(judgement.conversation, judgement.branch):
+        if isinstance(turn.made.value, Chain) and isinstance(turn.turned.value, Chain):
+            yield from compare_chains(turn.made.value, turn.turned.value)
+
+
+def _by_difference(cause: Cause, differences: Sequence[ChainDifference]) -> Iterator[Repair]:
+    """Give the repair that makes the chain as it is where it works."""
+    for difference in differences:
+        if difference.kind == "moved" and difference.other is not None and difference.other.position < difference.rule.position:
+            yield move_to(cause, difference.rule, difference.other.position)
+
+
+def _supposed(suppositions: Sequence[Supposition]) -> Iterator[str]:
+    for item in suppositions:
+        instead = f", not {item.instead_of}" if item.instead_of and item.instead_of != item.meaning else ""
+        if item.contradicts is not None and item.contradicts != item.span:
+            yield f"So {item.fact} was: {item.meaning}; what {item.contradicts} shows cannot have held then."
+        else:
+            yield f"For this, {item.fact} has to be: {item.meaning}{instead}."
+
+
+def _where_it_works(differences: Sequence[ChainDifference]) -> Iterator[str]:
+    moved = [difference.words for difference in differences if difference.kind == "moved"]
+    others = [difference.words for difference in differences if difference.kind != "moved"]
+    for words in (*moved, *others)[:2]:
+        yield f"What differs from where it works: {words}."
+
+
+def _cure(repairs: Sequence[Repair]) -> Iterator[str]:
+    for repair in repairs:
+        if repair.proven:
+            yield f"With one change the walk delivers: {repair.title}."
+
+
+def merge_checks(causes: Sequence[Finding], found: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Join what walks and checks found: a check's finding that a cause already tells is left out, its words are kept."""
+    told = {span for finding in causes for span in finding.evidence[:2]}
+    names = {finding.check for finding in causes}
+    kept = [
+        finding for finding in found
+        if finding.severity == "cause" or (finding.check not in names and not (finding.evidence and finding.evidence[0] in told))
+    ]  # fmt: skip
+    strong = [finding for finding in kept if finding.severity == "cause"]
+    covered = {span for finding in strong for span in finding.evidence}
+    rest = [
+        finding for finding in kept
+        if finding.severity != "cause" and not (finding.evidence and finding.evidence[0] in covered)
+    ]  # fmt: skip
+    order = {"fault": 0, "risk": 1, "note": 2}
+    return (*causes, *strong, *sorted(rest, key=lambda finding: order[finding.severity]))
+
+
+def weigh(findings: Sequence[Finding], explained: Sequence[int]) -> tuple[Finding, ...]:
+    """Give possibilities their share of certainty: by what each explains, then by order."""
+    weights = [count * count * 0.7**place for place, count in enumerate(explained)]
+    total = sum(weights) or 1.0
+    return tuple(replace(finding, certainty=round(weight / total, 3)) for finding, weight in zip(findings, weights, strict=True))

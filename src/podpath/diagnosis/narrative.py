@@ -1,0 +1,125 @@
+"""A failing walk told in sentences: what each packet met that mattered, up to the one that did not arrive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podpath.datapath.trace import Delivered, Dropped, Rejected, Step, Trace, Transmitted
+from podpath.diagnosis.causes import Cause
+from podpath.net.packet import Packet, endpoint
+
+QUIET = frozenset(
+    (
+        "receive", "transmit", "route", "forward", "local", "accept", "pass", "resolve", "deliver", "hand on", "return", "output",
+        "continue", "flood", "learn", "mark",
+    )
+)  # fmt: skip
+"""Decisions that every packet meets: they are told only where one of them ends it."""
+MOST = 4
+"""Steps told of one packet."""
+
+
+def narrate(cause: Cause) -> tuple[str, ...]:
+    """Tell each packet up to the failing one in a sentence or two."""
+    sentences: list[str] = []
+    for trace in cause.branch.traces:
+        sentences.append(_tell(trace, failing=trace is cause.trace))
+        if trace is cause.trace:
+            break
+    return tuple(sentences)
+
+
+def _tell(trace: Trace, *, failing: bool) -> str:
+    steps = trace.steps[:-1] if failing else trace.steps
+    telling = [step for step in steps if step.decision not in QUIET]
+    told = list(dict.fromkeys(_spell(step) for step in telling))[-MOST:]
+    begin = f"{trace.name} ({_ends(trace.packet)})"
+    if failing:
+        last = trace.deciding
+        told.append(f"{last.why} [{last.stage} in netns {last.netns}]")
+        return f"{begin}: {'; '.join(told)}: it is {_end(trace)}."
+    return f"{begin}: {'; '.join([*told, _end(trace)])}."
+
+
+def _spell(step: Step) -> str:
+    before, after = _ends(step.before), _ends(step.after)
+    return step.why if before == after or after.partition(" > ")[0] in step.why else f"{step.why}, so it is now {after}"
+
+
+def _end(trace: Trace) -> str:
+    match trace.outcome:
+        case Delivered(netns=netns):
+            return f"it arrives in netns {netns}"
+        case Transmitted(link=link):
+            return f"it leaves on {link}"
+        case Dropped():
+            return "dropped"
+        case Rejected(answer=answer):
+            return f"refused, and the sender gets {answer}"
+        case _:
+            return "not decided"
+
+
+def _ends(packet: Packet) -> str:
+    return f"{endpoint(packet.src, packet.sport)} > {endpoint(packet.dst, packet.dport)}"
+
+
+def claim_of(cause: Cause) -> str:
+    """Name the cause in one sentence."""
+    special = _CLAIMS.get(cause.check)
+    told = "".join(special(cause)) if special is not None else ""
+    if told:
+        return told
+    word = "rejected" if isinstance(cause.trace.outcome, Rejected) else "dropped"
+    return f"{_the(cause)} is {word} at {cause.step.stage} in netns {cause.step.netns}: {cause.step.why}."
+
+
+def _the(cause: Cause) -> str:
+    """Name the packet: `The handshake's ACK from 10.0.0.1 to 10.0.0.2:80`."""
+    packet = cause.trace.packet
+    name = {"ACK": "handshake's ACK", "SYN": "first packet (SYN)", "SYN-ACK": "answer (SYN-ACK)"}.get(
+        cause.trace.name, cause.trace.name
+    )
+    target = endpoint(packet.dst, packet.dport) if cause.trace.direction == "original" else str(packet.dst)
+    return f"The {name} from {packet.src} to {target}"
+
+
+def _rule(cause: Cause) -> Iterator[str]:
+    if cause.place is not None:
+        rule = cause.place.rule
+        word = "rejected" if isinstance(cause.trace.outcome, Rejected) else "dropped"
+        yield f"{_the(cause)} is {word} by rule {rule.position} of {rule.chain} (table {rule.table})."
+
+
+def _order(cause: Cause) -> Iterator[str]:
+    if cause.place is not None:
+        rule = cause.place.rule
+        yield f"{_the(cause)} is dropped by rule {rule.position} of {rule.chain}, because conntrack calls it INVALID."
+
+
+def _filter(cause: Cause) -> Iterator[str]:
+    yield f"The reverse-path filter drops what {cause.step.before.src} sends: {cause.step.why}."
+
+
+def _bridged(cause: Cause) -> Iterator[str]:
+    first = cause.branch.traces[0].packet
+    reply = cause.trace.packet
+    yield (
+        f"The reply of {reply.src} to {reply.dst} stays on the bridge and skips netfilter, so it is not translated back to "
+        f"{endpoint(first.dst, first.dport)}."
+    )
+
+
+def _policy(cause: Cause) -> Iterator[str]:
+    hook = cause.step.stage.partition(" ")[0]
+    yield f"{_the(cause)} is dropped by the policy of {hook}: no rule accepts it."
+
+
+_CLAIMS = {
+    "dropped-by-rule": _rule,
+    "untracked": _rule,
+    "chain-order": _order,
+    "rp-filter": _filter,
+    "br-netfilter": _bridged,
+    "forward-policy": _policy,
+}

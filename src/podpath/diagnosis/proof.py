@@ -1,0 +1,93 @@
+"""Is a repair a cure? The changed node is walked: the failing connection has to work, and no other may change unasked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from podpath.checks.finding import Repair
+from podpath.datapath.compiled import Engine
+from podpath.datapath.conversation import converse
+from podpath.datapath.trace import Branch, Conversation
+from podpath.diagnosis.symptoms import Symptom
+from podpath.diagnosis.worlds import Judgement, World, deviations_of
+from podpath.net.probe import Probe
+from podpath.node.alteration import apply_changes
+from podpath.node.node import Node
+from podpath.node.settling import settle_facts
+
+BRANCHES = 16
+"""Branches of one conversation that a proof walks: what the kernel draws at random, on facts that are settled."""
+TRIES = 12
+"""Candidates that are walked for one cause."""
+
+
+class Prover:
+    """Tries repairs on the world that a diagnosis arrived at. What works before is walked once."""
+
+    def __init__(self, world: World, judgement: Judgement, symptoms: Sequence[Symptom], flows: Iterable[Probe]) -> None:
+        """Fix the world to the branch that explains the symptom: its assumptions hold before and after a repair."""
+        branch = judgement.branch
+        assumed = {made.fact: made.value for made in branch.assumptions if not made.random} if branch is not None else {}
+        self._settled = {**world.settled, **assumed}
+        self._node = settle_facts(world.node, self._settled)
+        self._probe = judgement.symptom.probe
+        self._failing = frozenset(symptom.probe for symptom in symptoms if symptom.fails is True)
+        others = dict.fromkeys((*(symptom.probe for symptom in symptoms), *flows))
+        self._others = tuple(probe for probe in others if probe != self._probe)
+        self._before: dict[Probe, str] = {}
+
+    def prove(self, candidates: Iterable[Repair]) -> tuple[Repair, ...]:
+        """Give the first candidate that cures, with what else it changes; all unproven where none does.
+
+        One that changes nothing else is preferred to an earlier one that does.
+        """
+        tried: list[Repair] = []
+        cures: list[Repair] = []
+        for repair in candidates:
+            if len(tried) >= TRIES:
+                break
+            tried.append(repair)
+            node = apply_changes(self._node, repair.changes) if repair.changes else None
+            if node is None or not self._cures(node):
+                continue
+            proven = replace(repair, proven="simulated", side_effects=self._effects(node))
+            cures.append(proven)
+            if not proven.side_effects:
+                break
+        if cures:
+            return (min(cures, key=lambda repair: len(repair.side_effects)),)
+        return tuple(tried[:1])
+
+    def _cures(self, node: Node) -> bool:
+        return self._verdict(Engine(node), self._probe) == "works"
+
+    def _effects(self, node: Node) -> tuple[str, ...]:
+        """Say which other connections change; one that failed in the evidence too and now works is part of the cure."""
+        engine, effects = Engine(node), []
+        for probe in self._others:
+            before, after = self._verdict_before(probe), self._verdict(engine, probe)
+            cured = probe in self._failing and after == "works"
+            if before != after and not cured:
+                effects.append(f"{probe}: {before} before, {after} after")
+        return tuple(effects)
+
+    def _verdict_before(self, probe: Probe) -> str:
+        if probe not in self._before:
+            self._before[probe] = self._verdict(Engine(self._node), probe)
+        return self._before[probe]
+
+    def _verdict(self, engine: Engine, probe: Probe) -> str:
+        conversation = converse(engine, probe, limit=BRANCHES, deviations=0, settled=self._settled)
+        return describe(conversation)
+
+
+def describe(conversation: Conversation) -> str:
+    """Say what becomes of a connection when nothing unlikely is supposed: `works`, `fails`, `is undecided`, or now and then."""
+    plain: list[Branch] = [branch for branch in conversation.branches if not deviations_of(branch)]
+    results = {branch.works for branch in plain}
+    if results == {True}:
+        return "works"
+    if results == {False}:
+        return "fails"
+    return "is undecided" if None in results or not results else "works now and then"
