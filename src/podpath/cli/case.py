@@ -1,0 +1,56 @@
+"""Evidence from the command line to a case: files read, sources recognised, a node assembled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from podpath.assembly.case import assemble_case
+from podpath.cli.terminal import progress
+from podpath.collect.read import read_evidence
+from podpath.evidence.recognition import read
+from podpath.evidence.records import Reading
+from podpath.net.errors import EvidenceError
+from podpath.net.probe import Probe
+from podpath.net.provenance import Gap, Source, Span
+from podpath.node.case import Case
+
+UNKNOWN = "expected the output of a command that podpath knows, saw none"
+
+
+def read_case(paths: Sequence[str]) -> Case:
+    """Read all evidence; `EvidenceError` where nothing in it is of a kind that podpath knows."""
+    with progress(f"reading {len(paths)} {'input' if len(paths) == 1 else 'inputs'}"):
+        evidence = read_evidence(paths)
+        readings: list[tuple[Source, Reading]] = []
+        gaps: list[Gap] = list(evidence.gaps)
+        for source in evidence.sources:
+            reading = read(source)
+            if reading is not None:
+                readings.append((source, reading))
+            elif any(line.strip() for line in source.lines):
+                gaps.append(Gap(_first_line(source), UNKNOWN))
+        if not any(reading.records for _, reading in readings):
+            raise EvidenceError(_nothing_read(paths, gaps))
+    with progress("putting the node together"):
+        case = assemble_case(readings)
+    return replace(case, gaps=(*gaps, *case.gaps))
+
+
+def parse_probes(texts: Sequence[str]) -> tuple[Probe, ...]:
+    """Read probes; `UsageError` says which part is wrong."""
+    return tuple(Probe.parse(text) for text in texts)
+
+
+def _first_line(source: Source) -> Span:
+    number = next((number for number, line in enumerate(source.lines) if line.strip()), 0)
+    return Span(source, source.first_line + number, source.first_line + number)
+
+
+def _nothing_read(paths: Sequence[str], gaps: Sequence[Gap]) -> str:
+    names = ", ".join("standard input" if path == "-" else path for path in paths)
+    why = f"; {gaps[0].span.source.name}: {gaps[0].why}" if gaps else ""
+    return (
+        f"{names}: expected outputs such as `ip route`, `iptables-save`, `tcpdump -n`, `sysctl -a`, or a ticket with some of "
+        f"them, saw none{why}\n`podpath diagnose --help` shows what can be given"
+    )

@@ -1,0 +1,53 @@
+"""`podpath diagnose`: the main job."""
+
+from __future__ import annotations
+
+import click
+
+from podpath.cli.case import parse_probes, read_case
+from podpath.cli.options import evidence_argument, output_options
+from podpath.cli.terminal import choose_style, progress
+from podpath.diagnosis.diagnose import diagnose as find_causes
+from podpath.report.diagnosis_text import render_diagnosis
+from podpath.report.json_documents import render_diagnosis_json
+
+
+@click.command()
+@evidence_argument
+@click.option("--probe", "probes", multiple=True, metavar="P", help="A connection to ask about; may be given more than once.")
+@click.option("--good", multiple=True, metavar="EVIDENCE", help="Evidence of a node where it works: what differs is told.")
+@output_options
+def diagnose(
+    evidence: tuple[str, ...], probes: tuple[str, ...], good: tuple[str, ...], *, as_json: bool, colour: str, verbose: bool
+) -> int:
+    """Name what broke the path, quote the lines that say so, and give the fix.
+
+    EVIDENCE is any mix of tickets (markdown or text with pasted outputs), single outputs, bundles (folders, .tar.gz,
+    .tar.zst) and - for standard input. Connections to explain are found in it: failing attempts, captures, events.
+
+    \b
+    A probe is one line: PROTOCOL SOURCE > DESTINATION[:PORT] [from NETNS | in DEVICE]
+      tcp 172.16.0.30 > 104.17.32.82:80
+      udp 10.244.1.5 > 10.96.0.10:53 from pod-a
+      icmp 10.0.0.1 > 10.0.0.2 in eth0
+
+    \b
+    Examples:
+      podpath diagnose ticket.md
+      podpath diagnose bundle/ --probe 'tcp 10.244.1.5 > 10.96.0.1:443'
+      podpath diagnose bad.tar.gz --good good.tar.gz --json
+      ssh node 'iptables-save -c; ip addr; ip route; sysctl -a' | podpath diagnose - ticket.md
+
+    \b
+    Exit codes: 0 nothing wrong found, 1 a fault found, 2 usage error or unreadable input, 3 undecided for lack of evidence.
+    """  # noqa: D301  # click wants the backspace itself
+    asked = parse_probes(probes)
+    case = read_case(evidence)
+    good_case = read_case(good) if good else None
+    with progress("walking"):
+        diagnosis = find_causes(case, asked, good_case)
+    if as_json:
+        click.echo(render_diagnosis_json(diagnosis), nl=False)
+    else:
+        click.echo(render_diagnosis(diagnosis, choose_style(colour, verbose=verbose)), nl=False, color=True)
+    return diagnosis.exit_code
