@@ -8,30 +8,42 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from podpath.datapath.cilium_config import CiliumConfig
 from podpath.datapath.namespace import Namespace
 from podpath.net.addresses import Family
 from podpath.node.node import Node
 
 if TYPE_CHECKING:
+    from podpath.datapath.conntrack.table import Snapshot
     from podpath.datapath.netfilter.ruleset import Ruleset
 
 
 class Engine:
     """The compiled form of one node. It is filled as walks need it; what it holds never depends on a walk's choices."""
 
-    __slots__ = ("namespaces", "node", "rulesets")
+    __slots__ = ("_macs", "cilium", "namespaces", "node", "rulesets", "tracked")
 
     def __init__(self, node: Node) -> None:
         """Start empty: nothing is compiled before a packet meets it."""
         self.node = node
         self.rulesets: dict[tuple[str, Family], Ruleset] = {}
         """By namespace and family."""
+        self.tracked: dict[str, Snapshot] = {}
+        """The conntrack entries of the evidence, by namespace."""
         self.namespaces: dict[str, Namespace] = {}
         """By name."""
+        self.cilium = CiliumConfig(node.cilium) if node.cilium is not None else None
+        """What Cilium's programs do; None where nothing speaks of Cilium."""
+        self._macs = {
+            entry.address: entry.mac
+            for netns in node.namespaces.values()
+            for entry in netns.neighbours.items
+            if entry.mac is not None and entry.state not in {"FAILED", "INCOMPLETE"}
+        }
 
     def namespace(self, name: str) -> Namespace:
         """Give a namespace of the node, indexed when first asked for."""
         found = self.namespaces.get(name)
         if found is None:
-            found = self.namespaces[name] = Namespace(self.node.namespaces[name])
+            found = self.namespaces[name] = Namespace(self.node.namespaces[name], self._macs)
         return found

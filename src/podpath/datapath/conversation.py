@@ -1,13 +1,88 @@
-"""A whole connection through a node: handshake, data and its replies, with conntrack carried from packet to packet."""
+"""A whole connection through a node: handshake, data and its replies, with conntrack carried from packet to packet.
+
+Both ends behave as hosts do: a server answers the tuple that it saw, a client takes an answer only for the tuple that it
+connected with, and a host outside the node is presumed to answer. What a bypass hides from conntrack, or a reply that was not
+translated back, so shows where it breaks the connection.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
+from podpath.datapath import paths
 from podpath.datapath.compiled import Engine
-from podpath.datapath.trace import Conversation
+from podpath.datapath.driver import drive
+from podpath.datapath.exploration import Choices, explore
+from podpath.datapath.places import Place, place_of, place_sender, send_from
+from podpath.datapath.skb import Skb, Walk
+from podpath.datapath.trace import Branch, Conversation, Delivered, Dropped, Rejected, Trace, Transmitted, Undecided
+from podpath.net import protocols
+from podpath.net.addresses import Address
+from podpath.net.packet import Packet
 from podpath.net.probe import Probe
-from podpath.node.node import Node
+from podpath.node.node import Netns, Node
+
+KINDS: dict[str, str] = {
+    "dropped": "a packet was dropped",
+    "rejected": "a packet was refused, and its sender told",
+    "refused": "nobody listens where the connection arrives",
+    "reply not translated": "the answer reached the client with another source than it connected to",
+    "stray": "a later packet reached the server as part of no connection it knows",
+    "misdelivered": "a packet reached another host than the one it was for",
+    "undecided": "the model cannot tell",
+}
+"""How a conversation fails."""
+
+HEADERS: dict[int, int] = {protocols.TCP: 52, protocols.UDP: 28, protocols.ICMP: 28}
+"""Bytes of the IP and transport headers, TCP's with a timestamp."""
+SYN_OPTIONS = 8
+PAYLOAD = 100
+"""Bytes of data: small enough for every MTU."""
+
+
+class Act(NamedTuple):
+    """One packet of the exchange."""
+
+    name: str
+    reply: bool
+    flags: int = 0
+    seq: int = 0
+    ack: int = 0
+    payload: int = 0
+    kind: int = 0
+    """ICMP type."""
+
+
+_SCRIPTS: dict[int, tuple[Act, ...]] = {
+    protocols.TCP: (
+        Act("SYN", False, protocols.SYN),
+        Act("SYN-ACK", True, protocols.SYN | protocols.ACK, 0, 1),
+        Act("ACK", False, protocols.ACK, 1, 1),
+        Act("data", False, protocols.PSH | protocols.ACK, 1, 1, PAYLOAD),
+        Act("data reply", True, protocols.PSH | protocols.ACK, 1, 1 + PAYLOAD, PAYLOAD),
+    ),
+    protocols.UDP: (Act("request", False, payload=PAYLOAD), Act("reply", True, payload=PAYLOAD)),
+    protocols.ICMP: (Act("echo request", False, kind=8), Act("echo reply", True, kind=0)),
+    protocols.ICMPV6: (Act("echo request", False, kind=128), Act("echo reply", True, kind=129)),
+}
+"""What is sent, by protocol."""
+
+_ECHO = frozenset({protocols.ICMP, protocols.ICMPV6})
+
+
+class _Ends(NamedTuple):
+    """The two tuples of a connection: as the client made it, and as the server saw it first."""
+
+    client: Place
+    asked: Packet
+    server: Place | None = None
+    seen: Packet | None = None
+
+
+class _Failure(NamedTuple):
+    kind: str
+    text: str
 
 
 def converse(
@@ -18,4 +93,157 @@ def converse(
     A caller with many probes makes one `Engine` of the node and hands it in. `limit`, `deviations` and `settled` are those of
     `exploration.explore`.
     """
-    raise NotImplementedError(node, probe, limit, deviations, settled)
+    engine = node if isinstance(node, Engine) else Engine(node)
+    explored = explore(lambda choices: _run(engine, probe, choices), limit=limit, deviations=deviations, settled=settled)
+    branches = explored.results
+    return Conversation(probe=probe, branches=branches, verdict=_verdict(branches), truncated=explored.truncated)
+
+
+def _verdict(branches: tuple[Branch, ...]) -> str:
+    works = {branch.works for branch in branches}
+    if branches[0].works is None:
+        return "UNDECIDED"
+    if works == {True}:
+        return "ALWAYS"
+    return "NEVER" if works == {False} else "SOMETIMES"
+
+
+def first_packet(probe: Probe, act: Act) -> Packet:
+    """Make the first packet of a probe."""
+    echo = probe.protocol in _ECHO
+    return _packet(probe.protocol, act, (probe.src, probe.sport), (probe.dst, probe.sport if echo else probe.dport))
+
+
+def script_of(protocol: int) -> tuple[Act, ...]:
+    """Give the packets of a connection of a protocol."""
+    return _SCRIPTS.get(protocol, _SCRIPTS[protocols.UDP])
+
+
+def _packet(protocol: int, act: Act, src: tuple[Address, int], dst: tuple[Address, int]) -> Packet:
+    length = HEADERS.get(protocol, 48) + act.payload + (SYN_OPTIONS if act.flags & protocols.SYN else 0)
+    return Packet(
+        src[0],
+        dst[0],
+        protocol,
+        src[1],
+        dst[1],
+        act.flags,
+        act.kind,
+        length=length,
+        payload=act.payload,
+        seq=act.seq,
+        ack=act.ack,
+    )
+
+
+def _run(engine: Engine, probe: Probe, choices: Choices) -> Branch:
+    """Walk one branch of the conversation to its end."""
+    walk = Walk(engine.node, choices, engine=engine)
+    script = script_of(probe.protocol)
+    ends = _Ends(place_sender(walk, probe), first_packet(probe, script[0]))
+    traces: list[Trace] = []
+    for act in script:
+        place, packet = _next(ends, act)
+        skb = send_from(walk, place, packet)
+        trace = _send(walk, act.name, skb, packet, reply=act.reply)
+        traces.append(trace)
+        ends, failure = _judge(walk, ends, act, trace)
+        if failure is not None:
+            works = None if failure.kind == "undecided" else False
+            answers = _answer(walk, skb, trace)
+            return Branch(
+                assumptions=tuple(choices.made), traces=tuple(traces), works=works, failure=failure.text, kind=failure.kind,
+                answers=answers,
+            )  # fmt: skip
+    return Branch(assumptions=tuple(choices.made), traces=tuple(traces), works=True)
+
+
+def _next(ends: _Ends, act: Act) -> tuple[Place, Packet]:
+    """Make the packet that comes next, and say who sends it."""
+    asked, seen = ends.asked, ends.seen
+    if not act.reply or ends.server is None or seen is None:
+        return ends.client, _packet(asked.protocol, act, (asked.src, asked.sport), (asked.dst, asked.dport))
+    return ends.server, _packet(seen.protocol, act, (seen.dst, seen.dport), (seen.src, seen.sport))
+
+
+def _send(walk: Walk, name: str, skb: Skb, packet: Packet, *, reply: bool) -> Trace:
+    walk.steps, walk.matched = [], []
+    start = skb.netns.name
+    outcome = drive(walk, skb, paths.OUTPUT if skb.link is None else paths.RECEIVE)
+    direction = "reply" if reply else "original"
+    steps, matched = tuple(walk.steps), tuple(walk.matched)
+    return Trace(name=name, direction=direction, start=start, packet=packet, steps=steps, outcome=outcome, matched=matched)
+
+
+def _answer(walk: Walk, skb: Skb, trace: Trace) -> tuple[Trace, ...]:
+    """Walk the error that a rejected packet's sender is sent."""
+    answer = skb.answer
+    if answer is None or not isinstance(trace.outcome, Rejected):
+        return ()
+    error = Skb(answer, walk.node.namespaces[trace.outcome.netns], uid=0)
+    return (_send(walk, trace.outcome.answer, error, answer, reply=trace.direction == "original"),)
+
+
+def _judge(walk: Walk, ends: _Ends, act: Act, trace: Trace) -> tuple[_Ends, _Failure | None]:
+    """Say what the end that a packet was for makes of it."""
+    outcome = trace.outcome
+    if not isinstance(outcome, Delivered | Transmitted):
+        return ends, _end(trace, outcome)
+    place, packet = place_of(walk, outcome), outcome.packet
+    if act.reply:
+        return ends, _judge_reply(ends, trace, place, packet)
+    if ends.server is None or ends.seen is None:
+        if isinstance(outcome, Delivered) and not _listens(walk.node.namespaces[outcome.netns], packet):
+            return ends, _Failure("refused", f"{trace.name} refused in {outcome.netns}: nobody listens on {packet}")
+        asked = ends.asked
+        if asked.src.is_unspecified:
+            asked = asked._replace(src=next(step.after.src for step in trace.steps if step.stage == "route output"))
+        return _Ends(ends.client, asked, place, packet), None
+    return ends, _judge_later(ends.server, ends.seen, trace, place, packet)
+
+
+def _end(trace: Trace, outcome: Dropped | Rejected | Undecided) -> _Failure:
+    step = trace.deciding
+    match outcome:
+        case Dropped():
+            return _Failure("dropped", f"{trace.name} dropped in {outcome.netns} at {step.stage}: {step.why}")
+        case Rejected():
+            text = f"{trace.name} rejected in {outcome.netns} at {step.stage} ({outcome.answer}): {step.why}"
+            return _Failure("rejected", text)
+        case Undecided():
+            return _Failure("undecided", f"{trace.name} undecided in {outcome.netns} at {step.stage}: {outcome.why}")
+
+
+def _judge_reply(ends: _Ends, trace: Trace, place: Place, packet: Packet) -> _Failure | None:
+    asked = ends.asked
+    if not place.same(ends.client):
+        return _Failure("misdelivered", f"{trace.name} misdelivered: it reached {place}, and the client is {ends.client}")
+    if (packet.src, packet.dst, packet.dport) == (asked.dst, asked.src, asked.sport) and (
+        packet.sport == asked.dport or packet.protocol in _ECHO
+    ):
+        return None
+    does = "resets the connection" if packet.protocol == protocols.TCP else "takes it for no answer"
+    text = f"{trace.name} not translated back: it reached the client as {packet}, who had sent {asked} and {does}"
+    return _Failure("reply not translated", text)
+
+
+def _judge_later(server: Place, seen: Packet, trace: Trace, place: Place, packet: Packet) -> _Failure | None:
+    if not place.same(server):
+        return _Failure("misdelivered", f"{trace.name} misdelivered: it reached {place}, and the connection is with {server}")
+    if (packet.src, packet.dst, packet.sport, packet.dport) == (seen.src, seen.dst, seen.sport, seen.dport):
+        return None
+    text = f"{trace.name} stray: it reached the server as {packet}, whose connection began with {seen}: it is reset"
+    return _Failure("stray", text)
+
+
+def _listens(netns: Netns, packet: Packet) -> bool:
+    """Tell whether a socket takes the packet; with no whole listing of sockets one is presumed to."""
+    if packet.protocol in _ECHO or not netns.sockets.complete:
+        return True
+    return any(
+        socket.protocol == packet.protocol
+        and socket.port == packet.dport
+        and (socket.local is None or socket.local.is_unspecified or socket.local == packet.dst)
+        and (packet.protocol != protocols.TCP or socket.state == "LISTEN")
+        for socket in netns.sockets.items
+    )

@@ -5,6 +5,8 @@ What is here follows from the evidence alone: nothing depends on a walk's choice
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from podpath.datapath.routing.derived import complete_routes
 from podpath.datapath.routing.fib import Destinations
 from podpath.datapath.routing.rpdb import Rpdb
@@ -37,8 +39,8 @@ class Namespace:
         "rpdb",
     )
 
-    def __init__(self, netns: Netns) -> None:
-        """Index a namespace."""
+    def __init__(self, netns: Netns, macs: Mapping[Address, Mac]) -> None:
+        """Index a namespace; `macs` is what neighbour tables of the node say of its own addresses."""
         self.netns = netns
         self.name = netns.name
         self.links: dict[str, Link] = {link.name: link for link in netns.links.items}
@@ -67,7 +69,9 @@ class Namespace:
         """What was worked out without asking for anything unknown, by question."""
         self.rpdb: dict[Family, Rpdb] = {}
         self.destinations: Destinations = {}
-        self._mac_links: dict[str, Mac] = {}
+        self._mac_links: dict[str, Mac] = {
+            item.link: macs[item.address] for item in self.addresses.values() if item.address in macs and item.link != "lo"
+        }
 
     def routing(self, family: Family) -> Rpdb:
         """Give the policy rules and tables of a family, compiled when first asked for."""
@@ -95,6 +99,14 @@ class Namespace:
     def primary_addresses(self, link: str, family: Family) -> list[InterfaceAddress]:
         """Give a device's addresses of a family that are not secondary, in kernel order."""
         return [item for item in self.by_link.get(link, ()) if item.address.family == family and not item.secondary]
+
+    def has_local(self, address: Address) -> bool:
+        """Tell whether packets for the address are delivered here: its own, or one of a `local` route."""
+        if address in self.addresses:
+            return True
+        table = self.routing(address.family).local
+        found = table.lookup(address.value, 0, None, ()) if table is not None else None
+        return found is not None and not found.error and found.type == "local"
 
     def owns(self, address: Address) -> bool:
         """Tell whether the address is on one of the namespace's devices (`inet_lookup_ifaddr_rcu`)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from podpath.datapath.compiled import Engine
 from podpath.datapath.destination import Destination
@@ -19,6 +19,15 @@ from podpath.node.node import Netns, Node
 if TYPE_CHECKING:
     from podpath.datapath.conntrack import Connection, ConntrackTable
     from podpath.datapath.conntrack.connection import Template
+
+
+class Translation(NamedTuple):
+    """What a BPF program makes of one direction of a connection."""
+
+    address: Address
+    port: int
+    link: Link | None = None
+    """The device of the endpoint that the packet goes straight to."""
 
 
 @dataclass(slots=True)
@@ -79,8 +88,8 @@ class Walk:
     """Of the packet that is under way."""
     matched: list[RuleHit] = field(default_factory=list)
     """Every rule that matched the packet under way, in order, whether it decided anything or not."""
-    translated: dict[ConnTuple, tuple[Address, int]] = field(default_factory=dict)
-    """Sources that BPF programs rewrote: by the tuple that the answer has, what it is translated back to."""
+    translated: dict[tuple[str, ConnTuple], Translation] = field(default_factory=dict)
+    """What Cilium's programs hold of connections: by the program, and the tuple that it knows a packet by."""
     learned: dict[tuple[str, str, Mac], Link] = field(default_factory=dict)
     """The port behind which a bridge saw a MAC, by namespace, bridge and MAC."""
     engine: Engine = field(default=None)  # type: ignore[assignment]  # made from the node where the caller shares none

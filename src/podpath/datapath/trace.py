@@ -73,6 +73,11 @@ class Transmitted:
     netns: str
     link: str
     packet: Packet
+    """What the far end sees; inside a tunnel's packet where `outer` is set."""
+    outer: Packet | None = None
+    """The packet that carries it through a tunnel, as it leaves on `link`."""
+    tunnel: str | None = None
+    """The tunnel device that wrapped it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,6 +162,10 @@ class Branch:
     """True: every packet arrived; False: one did not; None: undecided."""
     failure: str = ""
     """Where it does not work: one line, e.g. `ACK dropped by KUBE-FORWARD rule 1`."""
+    kind: str = ""
+    """What sort of failure it is, one of `conversation.KINDS`; empty where the connection works."""
+    answers: tuple[Trace, ...] = ()
+    """The ways of the errors that the failing packet's sender is sent: an ICMP error, a reset."""
 
     @property
     def last(self) -> Trace:

@@ -29,7 +29,7 @@ def look_up(walk: Walk, namespace: Namespace, flow: Flow, *, ignore_linkstate: b
 
 def _ask(walk: Walk, namespace: Namespace, flow: Flow) -> FibResult:
     candidates = likeliest_uplinks(namespace) if flow.oif is None else [namespace.link(flow.oif)]
-    options = [Option(link.name, f"a default route on {link.name}") for link in candidates]
+    options = [Option(str(link.name), f"a default route on {link.name}") for link in candidates]
     options.append(Option("", "no route"))
     if not candidates:
         options.insert(0, Option("(uplink)", "a default route on a device that the evidence does not show"))

@@ -1,0 +1,80 @@
+"""Behind which port of a bridge a MAC is: the forwarding database, what the walk saw, and where the node's devices are."""
+
+from __future__ import annotations
+
+from podpath.datapath.frames import is_symbolic
+from podpath.datapath.namespace import Namespace
+from podpath.datapath.segment import survey
+from podpath.datapath.skb import Walk
+from podpath.net.addresses import Address, IfName, Mac
+from podpath.node.links import Link
+
+
+def find_port(walk: Walk, namespace: Namespace, bridge: Link, dmac: Mac, source: Link | None) -> Link | None:
+    """Give the port that a frame goes out of, the bridge itself where it is for the host, or None where nobody takes it.
+
+    A learned entry follows its owner with the first frame, so the place of a device that the model holds comes before an
+    entry of `bridge fdb`. A MAC that nobody is known to have is flooded: it leaves by a port that leads out of the model.
+    """
+    ports = namespace.ports.get(bridge.name, ())
+    if dmac == namespace.mac(bridge) or any(port.mac == dmac for port in ports):
+        return bridge
+    for port in ports:
+        if any(walk.engine.namespace(netns).mac(link) == dmac for netns, link in survey(walk, namespace.name, port).stations):
+            return port
+    learned = walk.learned.get((namespace.name, bridge.name, dmac)) or _listed(namespace, bridge, dmac)
+    if learned is not None:
+        return learned
+    if bridge.mac is None and not is_symbolic(dmac) and not namespace.netns.fdb.complete and source is not None:
+        return bridge
+    outward = [port for port in _outward(walk, namespace, bridge) if source is None or port.name != source.name]
+    return outward[0] if outward else None
+
+
+def _listed(namespace: Namespace, bridge: Link, dmac: Mac) -> Link | None:
+    for entry in namespace.fdb.get((bridge.name, dmac), ()):
+        return bridge if entry.local else namespace.link(entry.link)
+    return None
+
+
+def _outward(walk: Walk, namespace: Namespace, bridge: Link) -> list[Link]:
+    """Give the ports that lead out of the model: pods' veths before uplinks."""
+    ports = [port for port in namespace.ports.get(bridge.name, ()) if survey(walk, namespace.name, port).exits]
+    return sorted(ports, key=lambda port: port.peer is None and port.kind != "veth")
+
+
+def outside_mac(namespace: Namespace, link: Link, address: Address) -> Mac:
+    """Give the MAC of a host outside the model: its neighbour entry's, or words that stand for it."""
+    entry = namespace.neighbours.get((link.name, address))
+    return entry.mac if entry is not None and entry.mac is not None else Mac(f"(MAC of {address})")
+
+
+def place_outside(walk: Walk, namespace: Namespace, bridge: Link, address: Address) -> Link:
+    """Give the port behind which a host outside the model is, the same one throughout a walk.
+
+    The forwarding database says it where it holds the host's MAC. Else the port does not matter, only that two hosts are
+    behind two: the first port that is free, or one that the evidence does not show.
+    """
+    mac = outside_mac(namespace, bridge, address)
+    key = (namespace.name, bridge.name, mac)
+    port = walk.learned.get(key) or _listed(namespace, bridge, mac)
+    if port is None:
+        taken = {link.name for (netns, name, _), link in walk.learned.items() if (netns, name) == key[:2]}
+        outward = _outward(walk, namespace, bridge)
+        free = [link for link in outward if link.name not in taken]
+        shared = [link for link in outward if link.kind != "veth" and link.peer is None]
+        port = next(iter(free or shared), None) or _unseen_port(namespace, bridge, address)
+    walk.learned[key] = port
+    return port
+
+
+def _unseen_port(namespace: Namespace, bridge: Link, address: Address) -> Link:
+    key = ("unseen port", bridge.name, address)
+    found = namespace.answers.get(key)
+    if not isinstance(found, Link):
+        name = IfName(f"(port of {bridge.name} to {address})")
+        why = f"the evidence does not show the port of {bridge.name} that leads to {address}"
+        found = Link(name=name, kind="veth", master=bridge.name, inferred=why)
+        namespace.answers[key] = found
+        namespace.links[name] = found
+    return found

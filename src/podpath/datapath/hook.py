@@ -1,0 +1,27 @@
+"""A netfilter hook as a stage: the verdict of all that is registered there, as the walk's next move."""
+
+from __future__ import annotations
+
+from podpath.datapath.netfilter.hooks import traverse
+from podpath.datapath.netfilter.verdicts import ACCEPT, Accept, Drop, Queued, Reject
+from podpath.datapath.skb import Skb, Walk
+from podpath.datapath.trace import Dropped, Outcome, Rejected, Undecided
+
+
+def pass_hook(walk: Walk, skb: Skb, hook: str) -> Outcome | Accept:
+    """Send the packet through a hook: it goes on (perhaps to be routed again), or it ends."""
+    verdict = traverse(walk, skb, hook)
+    if verdict is ACCEPT:
+        return ACCEPT
+    match verdict:
+        case Accept():
+            return verdict
+        case Drop(reason):
+            return Dropped(netns=skb.netns.name, reason=reason)
+        case Reject(answer, packet, reason):
+            skb.answer = packet
+            if packet is None:
+                return Dropped(netns=skb.netns.name, reason=reason)
+            return Rejected(netns=skb.netns.name, reason=reason, answer=answer)
+        case Queued(why, ask):
+            return Undecided(netns=skb.netns.name, why=why, ask=ask)

@@ -1,0 +1,50 @@
+"""ICMP errors that the host sends about a packet it ends: which one, from which address."""
+
+from __future__ import annotations
+
+from podpath.datapath.routing import error_source
+from podpath.datapath.routing.reasons import drop_reason
+from podpath.datapath.skb import Skb, Walk
+from podpath.datapath.trace import Dropped, Rejected
+from podpath.net import protocols
+from podpath.net.addresses import Address
+from podpath.net.packet import Packet
+
+TYPES: dict[str, tuple[int, int]] = {
+    "icmp-net-unreachable": (3, 0), "icmp-host-unreachable": (3, 1), "icmp-port-unreachable": (3, 3), "icmp-frag-needed": (3, 4),
+    "icmp-pkt-filtered": (3, 13), "icmp-ttl-exceeded": (11, 0),
+}  # fmt: skip
+"""Type and code of each error in IPv4."""
+
+TYPES6: dict[str, tuple[int, int]] = {
+    "icmp-net-unreachable": (1, 0), "icmp-host-unreachable": (1, 3), "icmp-port-unreachable": (1, 4), "icmp-frag-needed": (2, 0),
+    "icmp-pkt-filtered": (1, 1), "icmp-ttl-exceeded": (3, 0),
+}  # fmt: skip
+"""The same in IPv6."""
+
+_ERRORS = frozenset({3, 4, 5, 11, 12})
+
+
+def is_error(packet: Packet) -> bool:
+    """Tell whether a packet is an ICMP error: about those no error is sent."""
+    if packet.protocol == protocols.ICMP:
+        return packet.icmp_type in _ERRORS
+    return packet.protocol == protocols.ICMPV6 and packet.icmp_type < 128
+
+
+def reject(walk: Walk, skb: Skb, cause: str, answer: str) -> Dropped | Rejected:
+    """End a packet and send its sender an ICMP error, as far as one may be sent (`net/ipv4/icmp.c:icmp_send v6.12`)."""
+    reason = drop_reason(cause, walk.node.kernel)
+    packet, name = skb.packet, skb.netns.name
+    if is_error(packet) or packet.fragment or packet.dst.is_multicast or packet.src.is_unspecified:
+        return Dropped(netns=name, reason=reason)
+    source = error_source(walk, skb)
+    skb.answer = _error(packet, answer, source) if source is not None else None
+    return Rejected(netns=name, reason=reason, answer=answer)
+
+
+def _error(packet: Packet, answer: str, source: Address) -> Packet:
+    six = packet.family == 6
+    kind, code = (TYPES6 if six else TYPES)[answer]
+    protocol = protocols.ICMPV6 if six else protocols.ICMP
+    return Packet(source, packet.src, protocol, icmp_type=kind, icmp_code=code, quoted=packet)

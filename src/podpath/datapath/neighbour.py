@@ -1,0 +1,153 @@
+"""From a next hop to a MAC: what the neighbour table holds, which ARP request goes out, and whether anybody answers it.
+
+A host answers an ARP request only if it could route the packet that asks: rp_filter and martian checks block ARP as they
+block IP (`net/ipv4/arp.c:arp_process v6.12`). What the neighbour table of a snapshot holds is a hint: where the owner of the
+address is in the model, its answer counts.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from podpath.datapath import settings
+from podpath.datapath.arp import announced_source, answer
+from podpath.datapath.bridge_ports import outside_mac
+from podpath.datapath.destination import Destination
+from podpath.datapath.namespace import Namespace
+from podpath.datapath.segment import Segment, Station, survey
+from podpath.datapath.skb import Walk
+from podpath.datapath.trace import ArpRequest
+from podpath.net.addresses import Address, Mac
+from podpath.net.packet import Packet
+from podpath.net.provenance import Option, Span
+from podpath.node.links import Link, Neighbour
+
+FUNCTION = "net/core/neighbour.c:neigh_resolve_output v6.12"
+WITHOUT_ARP = frozenset({"tun", "ipip", "sit", "wireguard", "ppp", "gre", "xfrm", "vti"})
+"""Kinds of device that have no link-layer addresses."""
+_FIXED = frozenset({"PERMANENT", "NOARP"})
+_USABLE = frozenset({"REACHABLE", "STALE", "DELAY", "PROBE"})
+
+
+class Resolution(NamedTuple):
+    """What became of asking for a MAC."""
+
+    mac: Mac | None
+    template: str
+    arguments: tuple[object, ...]
+    spans: tuple[Span, ...] = ()
+    failed: bool = False
+
+
+def resolve(walk: Walk, namespace: Namespace, link: Link, destination: Destination, packet: Packet) -> Resolution:
+    """Find the MAC of a packet's next hop on a device."""
+    nexthop = destination.gateway or packet.dst
+    if link.noarp or link.kind in WITHOUT_ARP:
+        return Resolution(None, "{0} needs no link-layer address", (link.name,))
+    sender = announced_source(namespace, link, nexthop, packet.src)
+    key = ("neighbour", link.name, nexthop, sender, destination.gateway is None)
+    known = namespace.answers.get(key)
+    if isinstance(known, Resolution):
+        return known
+    asked = walk.choices.asked
+    found = _resolve(walk, namespace, link, destination, _Question(nexthop, sender))
+    found = _with_request(namespace, link, found, nexthop, sender)
+    if walk.choices.asked == asked:
+        namespace.answers[key] = found
+    return found
+
+
+class _Question(NamedTuple):
+    target: Address
+    sender: Address | None
+
+
+def _resolve(walk: Walk, namespace: Namespace, link: Link, destination: Destination, question: _Question) -> Resolution:
+    target = question.target
+    entry = namespace.neighbours.get((link.name, target))
+    if entry is not None and entry.mac is not None and entry.state in _FIXED:
+        return Resolution(entry.mac, "{0} has the MAC {1} (entry {2})", (target, entry.mac, entry.state), _span(entry))
+    around = survey(walk, namespace.name, link)
+    refusal = ""
+    for station in _owners(walk, around, target):
+        refusal = answer(walk, station, question.sender, target)
+        if not refusal:
+            return _answered(walk, station, target, entry)
+    for station in around.stations:
+        if not answer(walk, station, question.sender, target, proxy=True):
+            return _answered(walk, station, target, entry)
+    if entry is not None and entry.mac is not None and entry.state in _USABLE:
+        return Resolution(entry.mac, "{0} has the MAC {1} (entry {2})", (target, entry.mac, entry.state), _span(entry))
+    if refusal:
+        return Resolution(None, "{0} does not answer ARP: {1}", (target, refusal), failed=True)
+    return _presume(walk, namespace, link, destination, around, question)
+
+
+def _owners(walk: Walk, around: Segment, target: Address) -> list[Station]:
+    return [station for station in around.stations if walk.engine.namespace(station.netns).has_local(target)]
+
+
+def _answered(walk: Walk, station: Station, target: Address, entry: Neighbour | None) -> Resolution:
+    mac = walk.engine.namespace(station.netns).mac(station.link)
+    spans = _span(entry) if entry is not None and entry.mac == mac else ()
+    return Resolution(mac, "{0} is answered for by {1} in {2}: {3}", (target, station.link.name, station.netns, mac), spans)
+
+
+def _presume(
+    walk: Walk, namespace: Namespace, link: Link, destination: Destination, around: Segment, question: _Question
+) -> Resolution:
+    """Answer for what the evidence does not show: a host out there, or one in the model whose addresses are not all listed."""
+    target = question.target
+    entry = namespace.neighbours.get((link.name, target))
+    if entry is not None and entry.state in {"FAILED", "INCOMPLETE"}:
+        options = (
+            Option(False, f"{target} does not answer: its entry is {entry.state}", entry.span),
+            Option(True, "it does by now"),
+        )
+        ask = f"ip neigh show {target} dev {link.name}"
+        if not walk.choices.choose(f"does {target} answer on {link.name} in netns {namespace.name}", options, ask=ask):
+            return Resolution(
+                None, "{0} does not answer ARP on {1} ({2})", (target, link.name, entry.state), _span(entry), failed=True
+            )
+    guessed = destination.route is not None and bool(destination.route.inferred) and destination.gateway is None
+    partial = [item for item in around.stations if not walk.engine.namespace(item.netns).netns.addresses.complete]
+    if partial and (destination.gateway is not None or guessed or not around.exits):
+        return _answered(walk, partial[0], target, entry)
+    if around.exits:
+        mac = outside_mac(namespace, link, target)
+        return Resolution(mac, "{0} is outside the model and taken to answer: {1}", (target, mac), _span(entry))
+    return _ask_proxy(walk, around, target, link)
+
+
+def _ask_proxy(walk: Walk, around: Segment, target: Address, link: Link) -> Resolution:
+    """Ask whether a station answers for others, where its proxy_arp is not known and nothing else would answer."""
+    for station in around.stations:
+        other = walk.engine.namespace(station.netns)
+        if settings.known_maximum(other, settings.PROXY_ARP, station.link.name) is None and other.netns.role == "host":
+            options = (Option(True, "the host answers for it (proxy_arp)"), Option(False, "nobody answers for it"))
+            ask = f"sysctl net.ipv4.conf.{station.link.name}.proxy_arp"
+            if walk.choices.choose(f"net.ipv4.conf.{station.link.name}.proxy_arp in netns {other.name}", options, ask=ask):
+                return _answered(walk, station, target, None)
+    return Resolution(None, "nobody answers for {0} on {1}", (target, link.name), failed=True)
+
+
+def _with_request(namespace: Namespace, link: Link, found: Resolution, target: Address, sender: Address | None) -> Resolution:
+    """Note the ARP request where its sender address belongs to another device: it teaches that address a foreign MAC."""
+    if sender is None or sender.family == 6 or found.template.endswith("(entry {2})"):
+        return found
+    owner = namespace.addresses.get(sender)
+    if owner is None or owner.link in {link.name, "lo"} or namespace.link(owner.link).kind == "dummy":
+        return found
+    request = ArpRequest(link.name, namespace.mac(link), sender, target)
+    size = len(found.arguments)
+    template = (
+        f"{found.template}; the ARP request leaves with {{{size}}}'s MAC {{{size + 1}}} and the address {{{size + 2}}} "
+        f"of {{{size + 3}}}"
+    )
+    more = (link.name, request.sender_mac, sender, owner.link, request)
+    spans = (*found.spans, *((owner.span,) if owner.span is not None else ()))
+    return found._replace(template=template, arguments=(*found.arguments, *more), spans=spans)
+
+
+def _span(entry: Neighbour | None) -> tuple[Span, ...]:
+    return (entry.span,) if entry is not None and entry.span is not None else ()

@@ -1,0 +1,103 @@
+"""Open vSwitch, as far as the node's devices show it: internal ports, system ports, bonds.
+
+Its flows are not read: it is taken to switch by MAC address (action NORMAL), and each step says so. A system port that the
+host routes packets to directly still sends them, with its own MAC; what comes in on it goes to the switch before IP sees it
+(`net/openvswitch/vport-netdev.c:netdev_port_receive v6.12`).
+"""
+
+from __future__ import annotations
+
+from podpath.datapath import wire
+from podpath.datapath.frames import is_symbolic
+from podpath.datapath.namespace import Namespace
+from podpath.datapath.not_modelled import boundary
+from podpath.datapath.paths import RECEIVE, Next
+from podpath.datapath.routing.reasons import drop_reason
+from podpath.datapath.skb import Skb, Walk
+from podpath.datapath.trace import Dropped
+from podpath.node.links import Link, OvsBridge
+from podpath.node.node import HOST, Node
+
+SYSTEM = "ovs-system"
+"""The datapath device that `ip link` shows as the master of every system port."""
+
+FUNCTION = "net/openvswitch/vport.c:ovs_vport_receive v6.12"
+
+
+def bridge_of(node: Node, link: Link) -> OvsBridge | None:
+    """Give the Open vSwitch bridge that a device is an interface of."""
+    for bridge in node.ovs:
+        if any(link.name in interfaces for interfaces in bridge.ports.values()):
+            return bridge
+    return None
+
+
+def is_internal(bridge: OvsBridge, link: Link) -> bool:
+    """Tell whether the device is the host's end of a port (type `internal`), and not one that the switch took over."""
+    if link.master == SYSTEM or link.bond_slave_of is not None or link.peer is not None:
+        return False
+    alone = any(interfaces == (link.name,) and port == link.name for port, interfaces in bridge.ports.items())
+    return alone and (link.kind == "openvswitch" or link.name == bridge.name or not link.kind)
+
+
+def internal_ports(namespace: Namespace, bridge: OvsBridge) -> list[Link]:
+    """Give the devices by which the host itself is on the bridge."""
+    names = [name for interfaces in bridge.ports.values() for name in interfaces]
+    links = [namespace.link(name) for name in names]
+    inside = [link for link in links if is_internal(bridge, link)]
+    addressed = [link for link in inside if link.name in namespace.by_link]
+    return addressed or inside
+
+
+def system_ports(namespace: Namespace, bridge: OvsBridge) -> list[Link]:
+    """Give the devices that the switch sends by; of a bond the active slave alone."""
+    found: list[Link] = []
+    for interfaces in bridge.ports.values():
+        links = [link for link in map(namespace.link, interfaces) if not is_internal(bridge, link)]
+        active = [link for link in links if link.name == bridge.active_slave]
+        found += active or links[:1]
+    return found
+
+
+def emit(walk: Walk, skb: Skb, link: Link) -> Next:
+    """Send a frame of the host into the switch, or straight to the wire where the route names a port of the switch."""
+    bridge = bridge_of(walk.node, link)
+    if bridge is None or not is_internal(bridge, link):
+        return wire.leave(walk, skb, link)
+    namespace = walk.engine.namespace(HOST)
+    dmac = skb.packet.dmac
+    for other in internal_ports(namespace, bridge):
+        if other.name != link.name and dmac == namespace.mac(other):
+            skb.link = other
+            return RECEIVE
+    out = next(iter(system_ports(namespace, bridge)), None)
+    if out is None:
+        return wire.leave(walk, skb, link)
+    template = "bridge {0} takes it from {1} to {2} (by MAC; its flows are not read)"
+    spans = (bridge.span,) if bridge.span is not None else ()
+    walk.step("Open vSwitch", skb, FUNCTION, skb.packet, "switch", template, bridge.name, link.name, out.name, spans=spans)
+    skb.port = skb.link = out
+    return wire.leave(walk, skb, out)
+
+
+def receive(walk: Walk, skb: Skb, link: Link) -> Next:
+    """Take a frame off a port of the switch: it reaches the internal port that has its MAC, and no other takes it."""
+    bridge = bridge_of(walk.node, link)
+    if bridge is None:
+        return boundary(walk, skb, "OpenFlow", f"{link.name} is a port of a switch that ovs-vsctl show would name")
+    namespace = walk.engine.namespace(HOST)
+    spans = (bridge.span,) if bridge.span is not None else ()
+    dmac = skb.packet.dmac
+    inside = internal_ports(namespace, bridge)
+    for port in inside:
+        if dmac is None or dmac == namespace.mac(port) or (port.mac is None and not is_symbolic(dmac)):
+            template = "bridge {0} takes it from {1} to {2} (by MAC; its flows are not read)"
+            walk.step(
+                "Open vSwitch", skb, FUNCTION, skb.packet, "switch", template, bridge.name, link.name, port.name, spans=spans
+            )
+            skb.link = port
+            return RECEIVE
+    names = ", ".join(port.name for port in inside) or "no device of the host"
+    template = "bridge {0} floods it, and {1} does not have the MAC {2}"
+    walk.step("Open vSwitch", skb, FUNCTION, skb.packet, "drop", template, bridge.name, names, dmac, spans=spans, link=link.name)
+    return Dropped(netns=skb.netns.name, reason=drop_reason("other host", walk.node.kernel))

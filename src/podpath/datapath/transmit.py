@@ -1,0 +1,78 @@
+"""From a route to the wire: POSTROUTING, the MTU, the next hop's MAC, the device."""
+
+from __future__ import annotations
+
+from podpath.datapath import cilium
+from podpath.datapath.frames import BROADCAST, with_macs
+from podpath.datapath.hook import pass_hook
+from podpath.datapath.icmp import reject
+from podpath.datapath.neighbour import FUNCTION, Resolution, resolve
+from podpath.datapath.netfilter import hooks
+from podpath.datapath.netfilter.verdicts import Accept
+from podpath.datapath.paths import EMIT, Next
+from podpath.datapath.routing.reasons import drop_reason
+from podpath.datapath.skb import Skb, Walk
+from podpath.datapath.trace import Dropped, Rejected
+
+FRAGMENT = "net/ipv4/ip_output.c:ip_fragment v6.12"
+
+
+def postrouting(walk: Walk, skb: Skb) -> Next:
+    """Run POSTROUTING."""
+    ended = pass_hook(walk, skb, hooks.POSTROUTING)
+    return None if isinstance(ended, Accept) else ended
+
+
+def check_mtu(walk: Walk, skb: Skb) -> Next:
+    """Refuse what neither fits nor may be fragmented; what was forwarded passed this before FORWARD."""
+    packet, destination = skb.packet, skb.destination
+    if destination is None or packet.length <= destination.mtu or not packet.dont_fragment:
+        return None
+    template = "its {0} bytes do not fit the MTU of {1}, and it may not be fragmented"
+    walk.step("fragmentation", skb, FRAGMENT, packet, "reject", template, packet.length, destination.mtu, spans=destination.spans)
+    if skb.iif is None:
+        return Rejected(netns=skb.netns.name, reason=drop_reason("too big", walk.node.kernel), answer="EMSGSIZE")
+    return reject(walk, skb, "too big", "icmp-frag-needed")
+
+
+def find_neighbour(walk: Walk, skb: Skb) -> Next:
+    """Find the MAC of the next hop; a packet whose next hop does not answer ends here."""
+    link, destination = skb.oif, skb.destination
+    if link is None or destination is None:
+        walk.step("neighbour", skb, FUNCTION, skb.packet, "drop", "it has no device to leave on")
+        return Dropped(netns=skb.netns.name, reason=drop_reason("output no route", walk.node.kernel))
+    if link.name == "lo":
+        return None
+    namespace = walk.engine.namespace(skb.netns.name)
+    before = skb.packet
+    if destination.type in {"broadcast", "multicast"}:
+        skb.packet = with_macs(before, namespace.mac(link), BROADCAST)
+        return None
+    found = resolve(walk, namespace, link, destination, before)
+    if found.failed:
+        return _unreachable(walk, skb, found)
+    skb.packet = with_macs(before, namespace.mac(link), found.mac)
+    walk.step(
+        "neighbour", skb, FUNCTION, before, "resolve", found.template, *found.arguments, spans=found.spans, link=link.name
+    )  # fmt: skip
+    return None
+
+
+def _unreachable(walk: Walk, skb: Skb, found: Resolution) -> Dropped | Rejected:
+    walk.step("neighbour", skb, FUNCTION, skb.packet, "reject", found.template, *found.arguments, spans=found.spans)
+    if skb.iif is None:
+        reason = drop_reason("neighbour failed", walk.node.kernel)
+        return Rejected(netns=skb.netns.name, reason=reason, answer="EHOSTUNREACH")
+    return reject(walk, skb, "neighbour failed", "icmp-host-unreachable")
+
+
+def run_egress_programs(walk: Walk, skb: Skb) -> Next:
+    """Run the BPF programs at the device's tc egress: Cilium's masquerade."""
+    return cilium.transmit(walk, skb) if walk.engine.cilium is not None else None
+
+
+def choose_device(walk: Walk, skb: Skb) -> Next:
+    """Give the frame to the device that the route names."""
+    _ = walk
+    skb.link = skb.oif
+    return EMIT

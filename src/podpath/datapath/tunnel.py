@@ -1,0 +1,110 @@
+"""Tunnels that the node's devices describe: vxlan and ipip. The outer packet takes its own way through output and hooks."""
+
+from __future__ import annotations
+
+from podpath.datapath import wire
+from podpath.datapath.not_modelled import boundary
+from podpath.datapath.paths import OUTPUT, RECEIVE, Next
+from podpath.datapath.routing.reasons import drop_reason
+from podpath.datapath.skb import Skb, Walk
+from podpath.datapath.trace import Dropped
+from podpath.net import protocols
+from podpath.net.addresses import Address, Family
+from podpath.net.packet import Packet
+from podpath.net.probe import EPHEMERAL
+from podpath.net.provenance import Span
+from podpath.node.links import Link, Vxlan
+
+VXLAN = "drivers/net/vxlan/vxlan_core.c:vxlan_xmit_one v6.12"
+IPIP = "net/ipv4/ip_tunnel.c:ip_tunnel_xmit v6.12"
+RECEIVED = "drivers/net/vxlan/vxlan_core.c:vxlan_rcv v6.12"
+_HEADERS = {"vxlan": 50, "ipip": 20}
+"""Bytes that each kind puts in front."""
+
+
+def emit_vxlan(walk: Walk, skb: Skb, link: Link) -> Next:
+    """Wrap a frame in UDP towards the remote end that has its MAC (`bridge fdb show dev vxlan`), or the default one."""
+    details = link.vxlan
+    if skb.inner is not None:
+        return boundary(walk, skb, "circle", f"{link.name} is reached from within a tunnel")
+    if details is None:
+        return wire.leave(walk, skb, link)
+    namespace = walk.engine.namespace(skb.netns.name)
+    remote, spans = details.remote, ((link.span,) if link.span is not None else ())
+    if skb.packet.dmac is not None:
+        for entry in namespace.fdb.get((link.name, skb.packet.dmac), ()):
+            if entry.dst is not None:
+                remote, spans = entry.dst, ((entry.span,) if entry.span is not None else ())
+    if remote is None and namespace.netns.fdb.complete:
+        template = "{0} knows no remote end for {1}"
+        walk.step("device transmit", skb, VXLAN, skb.packet, "drop", template, link.name, skb.packet.dmac, link=link.name)
+        return Dropped(netns=skb.netns.name, reason=drop_reason("vxlan no remote", walk.node.kernel))
+    if remote is None:
+        template = "{0} wraps it; the remote end is not in evidence, so the outer packet is not walked"
+        walk.step("device transmit", skb, VXLAN, skb.packet, "encapsulate", template, link.name, link=link.name)
+        return wire.leave(walk, skb, link)
+    return _wrap(walk, skb, link, _outer(skb.packet, details, remote), spans)
+
+
+def _outer(packet: Packet, details: Vxlan, remote: Address) -> Packet:
+    source = details.local or _unspecified(remote.family)
+    return Packet(
+        source, remote, protocols.UDP, EPHEMERAL, details.port, length=packet.length + _HEADERS["vxlan"], dont_fragment=False
+    )  # fmt: skip
+
+
+def emit_ipip(walk: Walk, skb: Skb, link: Link) -> Next:
+    """Wrap a packet in IP towards the gateway of its route, as a tunnel without a fixed remote end does."""
+    gateway = skb.destination.gateway if skb.destination is not None else None
+    if skb.inner is not None:
+        return boundary(walk, skb, "circle", f"{link.name} is reached from within a tunnel")
+    if gateway is None:
+        return wire.leave(walk, skb, link)
+    inner = skb.packet
+    outer = Packet(_unspecified(gateway.family), gateway, protocols.IPIP, length=inner.length + _HEADERS["ipip"])
+    return _wrap(walk, skb, link, outer, ())
+
+
+def _unspecified(family: Family) -> Address:
+    return Address(family, 0)
+
+
+def _wrap(walk: Walk, skb: Skb, link: Link, outer: Packet, spans: tuple[Span, ...]) -> Next:
+    """Go on with the outer packet: the connection of the inner one is left behind, its mark is not (`iptunnel_xmit`)."""
+    inner = skb.packet
+    skb.packet = outer
+    function = VXLAN if outer.protocol == protocols.UDP else IPIP
+    walk.step(
+        "device transmit", skb, function, inner, "encapsulate", "{0} wraps it for {1}", link.name, outer.dst, spans=spans,
+        link=link.name,
+    )  # fmt: skip
+    skb.inner, skb.tunnel = inner, link
+    skb.connection, skb.ctinfo, skb.reply, skb.template, skb.destination = None, "", False, None, None
+    skb.iif = skb.oif = skb.physin = skb.physout = skb.port = None
+    return OUTPUT
+
+
+def receive(walk: Walk, skb: Skb) -> Next:
+    """Unwrap a tunnel's packet that has come to the address it was sent to: the inner one comes in on the tunnel device."""
+    inner, outer, sender = skb.inner, skb.packet, skb.tunnel
+    if inner is None or sender is None:
+        return None
+    namespace = walk.engine.namespace(skb.netns.name)
+    device = next((link for link in namespace.ordered if _listens(link, sender, outer)), None)
+    if device is None:
+        return None
+    skb.packet = inner
+    skb.inner = skb.tunnel = None
+    skb.link = device
+    walk.step("tunnel", skb, RECEIVED, outer, "decapsulate", "{0} unwraps it", device.name, link=device.name)
+    skb.connection, skb.ctinfo, skb.reply, skb.template, skb.destination = None, "", False, None, None
+    return RECEIVE
+
+
+def _listens(link: Link, sender: Link, outer: Packet) -> bool:
+    """Tell whether a device takes what another tunnel device sent: the same kind, network and port."""
+    if outer.protocol == protocols.IPIP:
+        return link.kind == "ipip"
+    if link.vxlan is None or sender.vxlan is None:
+        return False
+    return link.vxlan.vni == sender.vxlan.vni and link.vxlan.port == outer.dport

@@ -1,0 +1,44 @@
+"""A veth pair: what one end sends comes in at the other, in whatever namespace that is."""
+
+from __future__ import annotations
+
+from podpath.datapath import wire
+from podpath.datapath.paths import RECEIVE, Next
+from podpath.datapath.skb import Skb, Walk
+from podpath.node.links import Link, Peer
+
+FUNCTION = "drivers/net/veth.c:veth_xmit v6.12"
+
+
+def emit(walk: Walk, skb: Skb, link: Link) -> Next:
+    """Hand the frame to the peer."""
+    peer = peer_of(walk, link)
+    if peer is None:
+        return wire.leave(walk, skb, link)
+    crosses = peer.netns != skb.netns.name
+    template = "{0} hands it to its peer {1} in {2}" if crosses else "{0} hands it to its peer {1}"
+    walk.step("device transmit", skb, FUNCTION, skb.packet, "hop", template, link.name, peer.link, peer.netns, link=link.name)
+    enter(walk, skb, peer)
+    return RECEIVE
+
+
+def peer_of(walk: Walk, link: Link) -> Peer | None:
+    """Give the other end of a veth, asking where it is not known; None where it is in no namespace of the model."""
+    if link.peer is None:
+        return None
+    peer = walk.choices.resolve(link.peer)
+    return peer if peer.netns in walk.node.namespaces else None
+
+
+def enter(walk: Walk, skb: Skb, peer: Peer) -> None:
+    """Move the packet to the peer: it forgets its route and connection, and in another namespace its mark.
+
+    `net/core/skbuff.c:skb_scrub_packet v6.12`, called with whether the namespaces differ.
+    """
+    if peer.netns != skb.netns.name:
+        skb.mark = 0
+    skb.netns = walk.node.namespaces[peer.netns]
+    skb.link = walk.engine.namespace(peer.netns).link(peer.link)
+    skb.connection, skb.ctinfo, skb.reply, skb.template, skb.destination = None, "", False, None, None
+    skb.iif = skb.oif = skb.physin = skb.physout = skb.port = skb.uid = skb.vlan = None
+    skb.prerouted = skb.bridged = skb.looped = False
