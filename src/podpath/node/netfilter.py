@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from podpath.net.addresses import Address, Family, Prefix
+from podpath.net.packet import endpoint
+from podpath.net.protocols import ICMP, ICMPV6, protocol_name
 from podpath.net.provenance import Fact, Span
 
 
@@ -151,6 +153,13 @@ class ConnTuple(NamedTuple):
     protocol: int
     sport: int = 0
     dport: int = 0
+
+    def __str__(self) -> str:
+        """Spell it as a probe does: `tcp 10.0.0.1:1234 > 10.0.0.2:80`."""
+        name = protocol_name(self.protocol)
+        if self.protocol in {ICMP, ICMPV6} or not (self.sport or self.dport):
+            return f"{name} {self.src} > {self.dst}"
+        return f"{name} {endpoint(self.src, self.sport)} > {endpoint(self.dst, self.dport)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

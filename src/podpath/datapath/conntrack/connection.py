@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from podpath.net.provenance import Span
 from podpath.node.netfilter import ConnTuple
+
+if TYPE_CHECKING:
+    from podpath.datapath.conntrack.tcp import Progress
 
 NO_ZONE_ID = 0
 
@@ -19,7 +22,7 @@ class Zone(NamedTuple):
     from_mark: bool = False
     """`--zone mark`: the packet's mark is the id."""
 
-    def in_direction(self, reply: bool) -> int:  # noqa: FBT001  # the kernel's enum ip_conntrack_dir
+    def in_direction(self, *, reply: bool) -> int:
         """Give the id that tells tuples of this direction apart (`nf_ct_zone_id`)."""
         return self.id if (self.reply if reply else self.original) else NO_ZONE_ID
 
@@ -49,6 +52,7 @@ class Connection:
         "masquerade_link",
         "original",
         "port_at_random",
+        "progress",
         "reply",
         "reply_kind",
         "seen_reply",
@@ -73,6 +77,8 @@ class Connection:
         self.zone = zone
         self.state = ""
         """TCP state as conntrack(8) spells it, e.g. `SYN_SENT`; empty for other protocols."""
+        self.progress: Progress | None = None
+        """What the TCP tracker remembers beyond the state; None for other protocols and before its first segment."""
         self.mark = 0
         self.confirmed = False
         """True once the entry is in the table: the first packet got through."""

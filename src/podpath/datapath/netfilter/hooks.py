@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from podpath.datapath.netfilter.verdicts import ACCEPT, Verdict
+from podpath.datapath.netfilter.ruleset import ruleset
+from podpath.datapath.netfilter.state import HookState
+from podpath.datapath.netfilter.verdicts import ACCEPT, Accept, Verdict
 from podpath.datapath.skb import Skb, Walk
 
 PREROUTING, INPUT, FORWARD, OUTPUT, POSTROUTING = "PREROUTING", "INPUT", "FORWARD", "OUTPUT", "POSTROUTING"
@@ -18,5 +20,12 @@ def traverse(walk: Walk, skb: Skb, hook: str) -> Verdict:
     A caller that moves the packet to another namespace clears `connection`, `ctinfo` and `template` (`skb_scrub_packet`),
     one that loops it back over `lo` keeps them.
     """
-    _ = walk, skb, hook
-    return ACCEPT
+    stages = ruleset(walk, skb.netns, skb.packet.family).stages[hook]
+    if not stages:
+        return ACCEPT
+    state = HookState(walk, skb, hook)
+    for stage in stages:
+        verdict = stage(state)
+        if verdict is not None:
+            return verdict
+    return Accept(state.reroute) if state.reroute else ACCEPT

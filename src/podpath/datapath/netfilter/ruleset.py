@@ -1,9 +1,104 @@
-"""The compiled tables of one namespace and family, by hook, in the kernel's order."""
+"""Everything that netfilter runs in one namespace for one family: by hook, in the kernel's order."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
+
+from podpath.datapath.conntrack.tracking import confirm, track
+from podpath.datapath.ipsets import Sets
+from podpath.datapath.nat.stage import NatStage
+from podpath.datapath.netfilter.order import HOOK_ENTRIES, HOOKS, TABLE_NAMES, HookEntry
+from podpath.datapath.netfilter.stages import ContestedStage, ReroutingStage, Stage, TableStage
+from podpath.datapath.netfilter.tables import CompiledTable
+from podpath.datapath.skb import Walk
+from podpath.net.addresses import Family
+from podpath.net.provenance import Fact, Option, Unknown
+from podpath.node.netfilter import Chain, Netfilter, Rule, Table
+from podpath.node.node import Netns
+
+TRACKING_MATCHES = frozenset({"conntrack", "state", "connmark", "connbytes", "connlabel", "connlimit", "helper", "cluster"})
+TRACKING_TARGETS = frozenset({"CT", "CONNMARK", "CONNSECMARK", "SNAT", "DNAT", "MASQUERADE", "REDIRECT", "NETMAP", "SYNPROXY"})
+"""Extensions that switch conntrack on in their namespace when a rule with them is loaded (`nf_ct_netns_get`). A nat table
+does not, as long as it has no such rule."""
+TRACKERS: Mapping[str, Stage] = {"conntrack": track, "conntrack confirm": confirm}
+
 
 class Ruleset:
-    """Everything that is registered at the hooks of one namespace and family."""
+    """The compiled tables of a namespace for one family."""
 
-    __slots__ = ()
+    __slots__ = ("missing", "netns", "stages", "tables", "tracks")
+
+    def __init__(self, netns: Netns, family: Family, *, indexed: bool = True) -> None:
+        """Put the stages of every hook in order. No rule is compiled before a packet meets its chain."""
+        netfilter = netns.netfilter.get(family, Netfilter())
+        sets = Sets(netfilter.sets)
+        self.netns = netns.name
+        self.tables = tuple(CompiledTable(table, netns.name, sets, netfilter.ask, indexed=indexed) for table in netfilter.tables)
+        self.tracks = _switches_tracking_on(netns, family, netfilter.tables)
+        """True where conntrack is at work in the namespace."""
+        shown = {table.name for table in netfilter.tables}
+        self.missing = () if netfilter.complete else tuple(name for name in TABLE_NAMES if name not in shown)
+        """Tables that may exist and that the evidence does not show."""
+        self.stages: Mapping[str, tuple[Stage, ...]] = {hook: tuple(self._order(hook)) for hook in HOOKS}
+
+    def _order(self, hook: str) -> Iterator[Stage]:
+        for entry in sorted((entry for entry in HOOK_ENTRIES if entry.hook == hook), key=lambda entry: entry.priority):
+            stage = self._stage(entry)
+            if stage is not None:
+                yield stage
+
+    def _stage(self, entry: HookEntry) -> Stage | None:
+        if entry.name in TRACKERS:
+            return TRACKERS[entry.name] if self.tracks else None
+        tables = [table for table in self.tables if table.source.name == entry.name]
+        stages = [TableStage(table, entry.hook, entry.function) for table in tables if _does_something(table.source, entry.hook)]
+        if entry.name == "nat":
+            # One nat chain in the namespace registers the dispatcher at all its hooks.
+            return NatStage(entry.hook, stages) if tables and self.tracks else None
+        if not stages:
+            return None
+        stage: Stage = stages[0] if len(stages) == 1 else ContestedStage(stages)
+        return ReroutingStage(stage) if (entry.name, entry.hook) == ("mangle", "OUTPUT") else stage
+
+
+def ruleset(walk: Walk, netns: Netns, family: Family) -> Ruleset:
+    """Give the ruleset of a namespace, compiled when it is first asked for."""
+    rulesets = walk.engine.rulesets
+    found = rulesets.get((netns.name, family))
+    if found is None:
+        found = rulesets[netns.name, family] = Ruleset(netns, family)
+    if found.missing:
+        command = "iptables" if family == 4 else "ip6tables"
+        name = f"{command} tables of netns {netns.name} that the evidence leaves out"
+        meaning = f"{', '.join(found.missing)}: taken to be empty"
+        walk.choices.choose(name, (Option(None, meaning),), ask=netns.netfilter.get(family, Netfilter()).ask)
+    return found
+
+
+def _does_something(table: Table, hook: str) -> bool:
+    """Tell whether a base chain can do anything: it has rules, may have a policy of DROP, or is not known."""
+    fact = table.chains.get(hook)
+    if fact is None:
+        return False
+    if isinstance(fact, Unknown):
+        return True
+    chain: Chain = fact.value
+    return bool(len(chain.rules)) or chain.policy != "ACCEPT" or not chain.complete
+
+
+def _switches_tracking_on(netns: Netns, family: Family, tables: Iterable[Table]) -> bool:
+    """Tell whether conntrack is at work: it has entries, or a loaded rule needs it. The shortest chains are read first."""
+    if any(entry.original.src.family == family for entry in netns.conntrack.items):
+        return True
+    chains = [chain for table in tables for fact in table.chains.values() for chain in _possible(fact)]
+    return any(_needs_tracking(rule) for chain in sorted(chains, key=lambda chain: len(chain.rules)) for rule in chain.rules)
+
+
+def _possible(fact: Fact[Chain]) -> tuple[Chain, ...]:
+    return tuple(option.value for option in fact.options) if isinstance(fact, Unknown) else (fact.value,)
+
+
+def _needs_tracking(rule: Rule) -> bool:
+    if rule.target is not None and rule.target.name in TRACKING_TARGETS:
+        return True
+    return any(match.name in TRACKING_MATCHES for match in rule.matches)

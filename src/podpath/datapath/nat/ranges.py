@@ -1,0 +1,71 @@
+"""What a NAT target allows a connection to become (`struct nf_nat_range2`), and the ways iptables spells it."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from podpath.net.addresses import Address, Family
+
+_RANGE = re.compile(
+    r"(?:\[(?P<low6>[0-9A-Fa-f:.]+)\](?:-\[(?P<high6>[0-9A-Fa-f:.]+)\])?|(?P<low>[0-9A-Fa-f.:]+?)(?:-(?P<high>[0-9A-Fa-f.:]+?))?|)"
+    r"(?::(?P<ports>\d+(?:-\d+)?(?:/\d+)?))?"
+)
+_BARE6 = re.compile(r"(?P<low>[0-9A-Fa-f:.]+)(?:-(?P<high>[0-9A-Fa-f:.]+))?")
+_PORTS = re.compile(r"(?P<low>\d+)(?:-(?P<high>\d+))?(?:/(?P<base>\d+))?")
+
+
+class NatRange(NamedTuple):
+    """Addresses and ports that a tuple may be mapped to."""
+
+    low: int | None = None
+    """The first address; None: the address stays (no NF_NAT_RANGE_MAP_IPS)."""
+    high: int | None = None
+    low_port: int | None = None
+    """The first port; None: any port will do (no NF_NAT_RANGE_PROTO_SPECIFIED)."""
+    high_port: int | None = None
+    base_port: int | None = None
+    """`--to-destination :1000-2000/5000`: 5000 becomes 1000, 5001 becomes 1001 (NF_NAT_RANGE_PROTO_OFFSET)."""
+    random: bool = False
+    """`--random` or `--random-fully`: the kernel draws the port."""
+    persistent: bool = False
+
+
+NULL = NatRange()
+
+
+def parse_nat_range(text: str, family: Family) -> NatRange:
+    """Read `10.0.0.1`, `10.0.0.1-10.0.0.9:80-90`, `:80`, `[fd00::1]:80` or `fd00::1`; `ValueError` where it is none."""
+    ported = family == 4 or "[" in text or (text.startswith(":") and text[1:2].isdigit())
+    found = _RANGE.fullmatch(text) if ported else None
+    ports = found["ports"] if found is not None else None
+    if found is None:
+        found = _BARE6.fullmatch(text) if family == 6 else None
+    if found is None:
+        raise ValueError(f"expected an address with ports, saw {text!r}")
+    named = found.groupdict()
+    low, high = named.get("low6") or named["low"], named.get("high6") or named["high"]
+    span = parse_port_range(ports) if ports else NULL
+    if not low:
+        return span
+    first = _address(low, family)
+    return span._replace(low=first, high=_address(high, family) if high else first)
+
+
+def parse_port_range(text: str) -> NatRange:
+    """Read `80`, `80-90` or `80-90/5000`."""
+    found = _PORTS.fullmatch(text)
+    if found is None:
+        raise ValueError(f"expected ports, saw {text!r}")
+    low = int(found["low"])
+    high = int(found["high"]) if found["high"] else low
+    if max(low, high) > 0xFFFF:
+        raise ValueError(f"expected ports up to 65535, saw {text!r}")
+    return NatRange(low_port=low, high_port=high, base_port=int(found["base"]) if found["base"] else None)
+
+
+def _address(text: str, family: Family) -> int:
+    address = Address.parse(text)
+    if address.family != family:
+        raise ValueError(f"expected an IPv{family} address, saw {text!r}")
+    return address.value

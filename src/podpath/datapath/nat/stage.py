@@ -1,0 +1,144 @@
+"""NAT at a hook: rules for the first packet of a connection, the stored tuples for every later one.
+
+net/netfilter/nf_nat_core.c:nf_nat_inet_fn v6.12. One dispatcher runs all chains of type nat, of both flavours: the first one
+that sets up a translation is the last that runs, and where none does, a null binding settles that there is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from podpath.datapath.conntrack.connection import Connection
+from podpath.datapath.conntrack.tracking import conntrack_table
+from podpath.datapath.conntrack.tuples import ICMPS
+from podpath.datapath.nat.binding import bind_nothing
+from podpath.datapath.nat.rewriting import is_translated, rewrite, rewrite_error
+from podpath.datapath.netfilter import snapshot
+from podpath.datapath.netfilter.stages import TableStage, choose_order
+from podpath.datapath.netfilter.state import HookState
+from podpath.datapath.netfilter.verdicts import DROP, Verdict
+from podpath.datapath.skb import Skb
+from podpath.net.packet import Packet
+
+FUNCTION = "net/netfilter/nf_nat_core.c:nf_nat_inet_fn v6.12"
+SOURCE_HOOKS = frozenset({"POSTROUTING", "INPUT"})
+"""HOOK2MANIP: the source is rewritten here, the destination at the other hooks."""
+
+
+class NatStage:
+    """The NAT dispatcher of one hook with the nat chains of all flavours."""
+
+    __slots__ = ("hook", "label", "source", "stages")
+
+    def __init__(self, hook: str, stages: Sequence[TableStage]) -> None:
+        """Dispatch to these chains."""
+        self.hook = hook
+        self.stages = tuple(stages)
+        self.source = hook in SOURCE_HOOKS
+        self.label = f"{hook} nat"
+
+    def __call__(self, state: HookState) -> Verdict | None:
+        """Translate the packet; one without a connection (invalid or untracked) goes by with the addresses it has."""
+        skb = state.skb
+        connection = skb.connection
+        if connection is None:
+            return None
+        if skb.ctinfo == "RELATED" and skb.packet.protocol in ICMPS and skb.packet.quoted is not None:
+            self._rewrite_error(state, skb, connection)
+        elif skb.ctinfo in {"NEW", "RELATED"} and not (connection.src_nat_done if self.source else connection.dst_nat_done):
+            return self._translate_first(state, skb, connection)
+        elif self._link_changed(state, skb, connection):
+            return self._drop_changed(state, skb, connection)
+        elif is_translated(connection, reply=skb.reply, source=self.source):
+            self._translate_later(state, skb, connection)
+        self._mark_reroute(state, skb, connection)
+        return None
+
+    def _translate_first(self, state: HookState, skb: Skb, connection: Connection) -> Verdict | None:
+        before = skb.packet
+        for stage in self._in_order(state):
+            started = len(state.walk.matched)
+            verdict, misses = stage.evaluate(state)
+            if verdict is not None:
+                stage.record(state, before, started, misses)
+                return verdict
+            if connection.src_nat_done if self.source else connection.dst_nat_done:
+                self._rewrite(skb, connection)
+                stage.record(state, before, started)
+                break
+            stage.record(state, before, started)
+        else:
+            bind_nothing(state, connection, source=self.source)
+            self._rewrite(skb, connection)
+            if skb.packet != before:
+                self._record_clash(state, before, connection)
+        self._mark_reroute(state, skb, connection)
+        return None
+
+    def _in_order(self, state: HookState) -> tuple[TableStage, ...]:
+        """Give the nat chains in their order; where both would translate the packet, ask which comes first."""
+        if len(self.stages) < 2:
+            return self.stages
+        start = snapshot.take(state)
+        outcomes = []
+        for stage in self.stages:
+            verdict = stage.evaluate(state, quiet=True)[0]
+            outcomes.append((verdict, snapshot.take(state)))
+            snapshot.restore(state, start)
+        neutral = [verdict is None and not after.differs(start) for verdict, after in outcomes]
+        if any(neutral) or (outcomes[0][0] == outcomes[1][0] and not outcomes[0][1].differs(outcomes[1][1])):
+            return self.stages
+        return choose_order(state, self.stages, f"which flavour of nat was registered last in netns {state.skb.netns.name}")
+
+    def _rewrite(self, skb: Skb, connection: Connection) -> None:
+        if is_translated(connection, reply=skb.reply, source=self.source):
+            skb.packet = rewrite(skb.packet, connection, reply=skb.reply, source=self.source)
+
+    def _translate_later(self, state: HookState, skb: Skb, connection: Connection) -> None:
+        before = skb.packet
+        skb.packet = rewrite(before, connection, reply=skb.reply, source=self.source)
+        if skb.packet == before:
+            return
+        spans = (connection.span,) if connection.span is not None else ()
+        state.walk.step(
+            self.label, skb, FUNCTION, before, "snat" if self.source else "dnat",
+            "translated as the connection's first packet was, {0}", connection.original, spans=spans,
+        )  # fmt: skip
+
+    def _rewrite_error(self, state: HookState, skb: Skb, connection: Connection) -> None:
+        if not is_translated(connection, reply=skb.reply, source=self.source):
+            return
+        before = skb.packet
+        skb.packet = rewrite_error(before, connection, reply=skb.reply, source=self.source)
+        state.walk.step(
+            self.label, skb, "net/netfilter/nf_nat_proto.c:nf_nat_icmp_reply_translation v6.12", before,
+            "snat" if self.source else "dnat", "the error and the packet it quotes are translated with {0}", connection.original,
+        )  # fmt: skip
+
+    def _record_clash(self, state: HookState, before: Packet, connection: Connection) -> None:
+        state.walk.step(
+            self.label, state.skb, "net/netfilter/nf_nat_core.c:nf_nat_alloc_null_binding v6.12", before, "snat",
+            "another connection has the same reply tuple: the port of {0} is changed, though no rule says so",
+            connection.original,
+        )  # fmt: skip
+
+    def _link_changed(self, state: HookState, skb: Skb, connection: Connection) -> bool:
+        """Tell whether a masqueraded connection leaves by another device than before (`nf_nat_oif_changed`)."""
+        link = connection.masquerade_link
+        return link is not None and self.hook == "POSTROUTING" and not skb.reply and link != state.out_name
+
+    def _drop_changed(self, state: HookState, skb: Skb, connection: Connection) -> Verdict:
+        conntrack_table(state.walk, skb.netns).delete(connection)
+        state.walk.step(
+            self.label, skb, FUNCTION, skb.packet, "drop",
+            "the connection was masqueraded for {0} and now leaves by {1}: it is forgotten", connection.masquerade_link,
+            state.out_name,
+        )  # fmt: skip
+        return DROP
+
+    def _mark_reroute(self, state: HookState, skb: Skb, connection: Connection) -> None:
+        """Say that a local packet with a new destination is routed again (`nf_nat_ipv4_local_fn`)."""
+        if self.hook == "OUTPUT" and not state.reroute:
+            entry, other = (connection.reply, connection.original) if skb.reply else (connection.original, connection.reply)
+            if entry.dst != other.src:
+                state.reroute = "NAT rewrote the destination"

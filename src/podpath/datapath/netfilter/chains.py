@@ -1,0 +1,150 @@
+"""How a packet goes through the chains of one table (net/ipv4/netfilter/ip_tables.c:ipt_do_table v6.12).
+
+A jump comes back to the rule behind it, a goto to the rule behind the jump that came before; RETURN does the same early; at
+the end of a base chain its policy decides. iptables-nft makes nftables do the same (nf_tables_core.c:nft_do_chain v6.12).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from podpath.datapath.netfilter.rules import COUNT, GOTO, RETURN, CompiledRule
+from podpath.datapath.netfilter.state import Decision, Doubt, HookState
+from podpath.datapath.netfilter.tables import FILTERING, CompiledChain, CompiledTable
+from podpath.datapath.netfilter.verdicts import ACCEPT, DROP, Queued, Verdict
+from podpath.datapath.trace import RuleHit
+from podpath.net.provenance import Option
+
+MOST_JUMPS = 20_000
+"""A packet that changes chains more often than this is in a ruleset that the kernel would refuse: chains that call themselves."""
+
+Frame = tuple[CompiledChain, Sequence[CompiledRule], int, int]
+"""Where a chain goes on: the chain, the rules to try, the next of them, and the mark that they were picked by."""
+
+
+class Traversal:
+    """One packet in one table. After a verdict, `frames` says where it stood; it can be run on from there."""
+
+    __slots__ = ("base", "frames", "jumps", "state", "table", "visits")
+
+    def __init__(self, state: HookState, table: CompiledTable, base: CompiledChain) -> None:
+        """Stand before the first rule of the base chain."""
+        self.state = state
+        self.table = table
+        self.base = base
+        self.frames: list[Frame] = [(base, base.select(state), 0, state.skb.mark)]
+        """Where the chains under way go on, the innermost last."""
+        self.visits: list[Frame] = []
+        """How far the chains were walked that are done."""
+        self.jumps = 0
+
+    def run(self) -> Verdict | None:
+        """Walk on to a verdict; None where the base chain's end or policy lets the packet pass."""
+        state, frames = self.state, self.frames
+        skb, hook, matched = state.skb, state.hook, state.walk.matched
+        netns, flavour = skb.netns.name, self.table.source.flavour
+        while frames:
+            chain, rules, index, mark = frames.pop()
+            if skb.mark != mark:
+                if chain.index is not None and chain.index.by_mark:
+                    rules, index = _reselect(chain, rules, index, state), 0
+                mark = skb.mark
+            end = len(rules)
+            while (index := self._next(rules, index) + 1) <= end:
+                rule = rules[index - 1]
+                matched.append(RuleHit(netns, flavour, hook, rule.rule))
+                if rule.kind == COUNT:
+                    continue
+                if rule.kind == RETURN:
+                    self.visits.append((chain, rules, index, mark))
+                    break
+                frames.append((chain, rules, index, mark))
+                verdict = self._enter(rule) if rule.act is None else rule.act(state, rule)
+                if verdict is not None:
+                    return None if verdict is ACCEPT else verdict
+                if rule.act is None or skb.mark != mark:
+                    break
+                frames.pop()
+            else:
+                self._leave(chain, rules)
+        return self._policy()
+
+    def _next(self, rules: Sequence[CompiledRule], index: int) -> int:
+        """Find the next rule that matches the packet; the number of rules where none does."""
+        state = self.state
+        for position in range(index, len(rules)):
+            doubts: list[Doubt] | None = None
+            for check in rules[position].checks:
+                answer = check(state)
+                if answer is True:
+                    continue
+                if answer is False:
+                    break
+                doubts = [answer] if doubts is None else [*doubts, answer]
+            else:
+                if doubts is None or self._settle(rules[position], doubts):
+                    return position
+        return len(rules)
+
+    def _settle(self, rule: CompiledRule, doubts: list[Doubt]) -> bool:
+        """Ask for what a rule's match depends on; a rule that only counts is not worth a fork."""
+        choices = self.state.walk.choices
+        for doubt in doubts:
+            if rule.kind == COUNT:
+                if doubt.likely is doubt.negated:
+                    return False
+            elif choices.choose(doubt.fact, doubt.options(), ask=doubt.ask, random=doubt.random) is doubt.negated:
+                return False
+        return True
+
+    def _enter(self, rule: CompiledRule) -> Verdict | None:
+        """Put the chain that a rule jumps or goes to on top; a chain that nobody shows does what the branch takes it to do."""
+        state, target = self.state, rule.rule.target
+        if rule.kind == GOTO:
+            self.visits.append(self.frames.pop())
+        self.jumps += 1
+        if self.jumps > MOST_JUMPS:
+            return Queued("its chains call each other without end, which the kernel refuses to load", self.table.ask)
+        chain = rule.chain
+        if chain is None and target is not None:
+            chain = self.table.chain(state.walk, target.name)
+            if chain is not None and self.table.is_known(target.name):
+                rule.chain = chain
+        if chain is not None:
+            self.frames.append((chain, chain.select(state), 0, state.skb.mark))
+            return None
+        name = target.name if target is not None else ""
+        effect = self.table.missing(state.walk, rule.rule, name)
+        if effect == "return":
+            return None
+        state.decision = Decision(
+            effect, "{0}, which the evidence does not show, is taken to {1} it", (name, effect), rule.rule.span
+        )
+        return ACCEPT if effect == "accept" else DROP
+
+    def _leave(self, chain: CompiledChain, rules: Sequence[CompiledRule]) -> None:
+        """Come to a chain's end. That the rules which the evidence leaves out of it do nothing is an assumption."""
+        self.visits.append((chain, rules, len(rules), 0))
+        if chain.source.complete:
+            return
+        name = f"rules of chain {chain.source.name} of {self.table.label} that the evidence leaves out"
+        self.state.walk.choices.choose(name, (Option(None, "none of them matches"),), ask=self.table.ask)
+
+    def _policy(self) -> Verdict | None:
+        source = self.base.source
+        policy = source.policy
+        if policy is None and self.table.source.name in FILTERING:
+            options = (Option("ACCEPT", "accept what no rule decides on"), Option("DROP", "drop what no rule decides on"))
+            policy = self.state.walk.choices.choose(
+                f"policy of chain {source.name} of {self.table.label}", options, ask=self.table.ask
+            )
+        if policy != "DROP":
+            return None
+        spans = source.span
+        self.state.decision = Decision("drop", "no rule of {0} decides on it, and its policy is DROP", (source.name,), spans)
+        return DROP
+
+
+def _reselect(chain: CompiledChain, rules: Sequence[CompiledRule], index: int, state: HookState) -> Sequence[CompiledRule]:
+    """Pick the rules behind the last one again, by the mark that the packet has now."""
+    return chain.select(state, rules[index - 1].index if index else -1)

@@ -1,0 +1,82 @@
+"""What almost saved a packet that a table ended: rules that missed by one condition, and rules that stand too late."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podpath.datapath.netfilter import snapshot
+from podpath.datapath.netfilter.chains import Frame, Traversal
+from podpath.datapath.netfilter.rules import CompiledRule, describe_conditions
+from podpath.datapath.trace import NearMiss
+
+MOST_RULES = 400
+"""As many rules are looked at; what stands further back is not near."""
+MOST_MISSES = 8
+SAVING = frozenset({"ACCEPT", "RETURN"})
+"""Targets that keep a packet from the rules behind them."""
+
+
+def find_misses(traversal: Traversal) -> tuple[NearMiss, ...]:
+    """Find the rule that would have let the packet pass had it come first, and earlier ones that missed by one condition.
+
+    The branch's answers are not asked for here: what is unknown stays as the branch has it, or as is likeliest.
+    """
+    state = traversal.state
+    walk = state.walk
+    choices, before = walk.choices, snapshot.take(state)
+    walk.choices = choices.likeliest()
+    late = _find_late(traversal)
+    snapshot.restore(state, before)
+    misses: list[NearMiss] = [] if late is None else [late]
+    for rule in _passed_by(traversal):
+        miss = _missed_by_one(traversal, rule)
+        if miss is not None:
+            misses.append(miss)
+        if len(misses) == MOST_MISSES:
+            break
+    walk.choices = choices
+    snapshot.restore(state, before)
+    return tuple(misses)
+
+
+def _find_late(traversal: Traversal) -> NearMiss | None:
+    """Walk on as if the rule that ended the packet had not been there, to the rule that would have let it pass."""
+    state = traversal.state
+    matched = state.walk.matched
+    start = len(matched)
+    rest = Traversal(state, traversal.table, traversal.base)
+    rest.frames = list(traversal.frames)
+    if not rest.frames or rest.run() is not None or len(matched) == start:
+        return None
+    last = matched[-1].rule
+    if last.target is None or last.target.name != "ACCEPT":
+        return None
+    outer = [hit.rule for hit in matched[start:] if hit.rule.chain == traversal.base.source.name]
+    if not outer or outer[-1] is last:
+        return NearMiss(last.span, f"{last.chain} rule {last.position} accepts it, but stands behind the rule that ended it")
+    way = f"{outer[-1].chain} rule {outer[-1].position} leads to {last.chain} rule {last.position}, which accepts it"
+    return NearMiss(outer[-1].span, f"{way}, but stands behind the rule that ended it")
+
+
+def _passed_by(traversal: Traversal) -> Iterator[CompiledRule]:
+    """Give the rules that the packet came by without a match, the last ones first."""
+    frames: list[Frame] = [*traversal.frames[::-1], *traversal.visits[::-1]]
+    count = 0
+    for _, rules, index, _ in frames:
+        for rule in reversed(rules[:index]):
+            count += 1
+            if count > MOST_RULES:
+                return
+            if rule.rule.target is not None and rule.rule.target.name in SAVING:
+                yield rule
+
+
+def _missed_by_one(traversal: Traversal, compiled: CompiledRule) -> NearMiss | None:
+    """Say which condition alone kept a rule from matching; None where none did, or more than one."""
+    state = traversal.state
+    missed = [text for check, text in describe_conditions(traversal.table.context(compiled.rule)) if check(state) is False]
+    if len(missed) != 1:
+        return None
+    rule = compiled.rule
+    target = rule.target.name if rule.target is not None else ""
+    return NearMiss(rule.span, f"{rule.chain} rule {rule.position} ({target}) missed it by {missed[0]} alone")

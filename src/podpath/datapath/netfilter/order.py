@@ -1,0 +1,59 @@
+"""The order of everything that netfilter runs at a hook, as data.
+
+Priorities are those of include/uapi/linux/netfilter_ipv4.h v6.12 (netfilter_ipv6.h has the same). Among equal priorities the
+entry that was registered last runs first (net/netfilter/core.c:nf_hook_entries_grow v6.12).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+HOOKS = ("PREROUTING", "INPUT", "FORWARD", "OUTPUT", "POSTROUTING")
+LAST = 0x7FFFFFFF
+
+
+class HookEntry(NamedTuple):
+    """What runs at a hook, and when."""
+
+    hook: str
+    priority: int
+    name: str
+    """A table's name, or `conntrack` and `conntrack confirm`."""
+    function: str
+    """The kernel function, for the steps."""
+
+
+_CONNTRACK = "net/netfilter/nf_conntrack_proto.c:ipv4_conntrack_in v6.12"
+_CONNTRACK_LOCAL = "net/netfilter/nf_conntrack_proto.c:ipv4_conntrack_local v6.12"
+_CONFIRM = "net/netfilter/nf_conntrack_proto.c:nf_confirm v6.12"
+_TABLE = "net/ipv4/netfilter/ip_tables.c:ipt_do_table v6.12"
+_MANGLE = "net/ipv4/netfilter/iptable_mangle.c:iptable_mangle_hook v6.12"
+_NAT = "net/netfilter/nf_nat_core.c:nf_nat_inet_fn v6.12"
+
+HOOK_ENTRIES: tuple[HookEntry, ...] = (
+    HookEntry("PREROUTING", -300, "raw", _TABLE),
+    HookEntry("PREROUTING", -200, "conntrack", _CONNTRACK),
+    HookEntry("PREROUTING", -150, "mangle", _MANGLE),
+    HookEntry("PREROUTING", -100, "nat", _NAT),
+    HookEntry("INPUT", -150, "mangle", _MANGLE),
+    HookEntry("INPUT", 0, "filter", _TABLE),
+    HookEntry("INPUT", 50, "security", _TABLE),
+    HookEntry("INPUT", 100, "nat", _NAT),
+    HookEntry("INPUT", LAST, "conntrack confirm", _CONFIRM),
+    HookEntry("FORWARD", -150, "mangle", _MANGLE),
+    HookEntry("FORWARD", 0, "filter", _TABLE),
+    HookEntry("FORWARD", 50, "security", _TABLE),
+    HookEntry("OUTPUT", -300, "raw", _TABLE),
+    HookEntry("OUTPUT", -200, "conntrack", _CONNTRACK_LOCAL),
+    HookEntry("OUTPUT", -150, "mangle", _MANGLE),
+    HookEntry("OUTPUT", -100, "nat", _NAT),
+    HookEntry("OUTPUT", 0, "filter", _TABLE),
+    HookEntry("OUTPUT", 50, "security", _TABLE),
+    HookEntry("POSTROUTING", -150, "mangle", _MANGLE),
+    HookEntry("POSTROUTING", 100, "nat", _NAT),
+    HookEntry("POSTROUTING", LAST, "conntrack confirm", _CONFIRM),
+)
+"""Defragmentation (-400) is part of the conntrack entry here. NAT's priority is its dispatcher's: chains of type nat have no
+place of their own among the others, and the one that sets up a translation is the last that runs."""
+
+TABLE_NAMES = ("raw", "mangle", "nat", "filter", "security")

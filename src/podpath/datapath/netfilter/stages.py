@@ -1,0 +1,138 @@
+"""A table at a hook: its base chain is walked, and what it decided becomes a Step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from podpath.datapath.netfilter import near, snapshot
+from podpath.datapath.netfilter.chains import Traversal
+from podpath.datapath.netfilter.state import HookState
+from podpath.datapath.netfilter.tables import CompiledTable
+from podpath.datapath.netfilter.verdicts import Verdict
+from podpath.datapath.trace import NearMiss
+from podpath.net.packet import Packet
+from podpath.net.provenance import Option, Span
+
+Stage = Callable[[HookState], Verdict | None]
+"""What runs at a hook: gives a verdict that ends the hook, or None."""
+
+
+class TableStage:
+    """One base chain: a table of one flavour at one hook."""
+
+    __slots__ = ("function", "hook", "label", "table")
+
+    def __init__(self, table: CompiledTable, hook: str, function: str) -> None:
+        """Stand for the table's base chain of that name."""
+        self.table = table
+        self.hook = hook
+        self.label = f"{hook} {table.source.name}"
+        self.function = function if table.source.flavour == "legacy" else "net/netfilter/nf_tables_core.c:nft_do_chain v6.12"
+
+    def __call__(self, state: HookState) -> Verdict | None:
+        """Walk the chain, record what it decided, and say what becomes of the packet."""
+        before, matched = state.skb.packet, len(state.walk.matched)
+        verdict, misses = self.evaluate(state)
+        self.record(state, before, matched, misses)
+        return verdict
+
+    def evaluate(self, state: HookState, *, quiet: bool = False) -> tuple[Verdict | None, tuple[NearMiss, ...]]:
+        """Walk the chain without a Step. Of a packet that ends, say as well what almost saved it, unless `quiet`."""
+        table = self.table
+        state.table = table.source.name
+        state.decision = None
+        base = table.chain(state.walk, self.hook)
+        if base is None:
+            return None, ()
+        traversal = Traversal(state, table, base)
+        verdict = traversal.run()
+        return verdict, near.find_misses(traversal) if verdict is not None and not quiet else ()
+
+    def record(self, state: HookState, before: Packet, matched: int, misses: tuple[NearMiss, ...] = ()) -> None:
+        """Make a Step of what the table decided; a table that decided nothing makes none."""
+        decision = state.decision
+        if decision is None:
+            return
+        spans = collect_spans(state, matched, decision.span)
+        state.walk.step(
+            self.label, state.skb, self.function, before, decision.word, decision.template, *decision.arguments,
+            spans=spans, near=misses,
+        )  # fmt: skip
+
+
+def collect_spans(state: HookState, matched: int, first: Span | None) -> tuple[Span, ...]:
+    """Give the lines of the rules that matched since a count, the deciding one first."""
+    path = [hit.rule.span for hit in state.walk.matched[matched:]]
+    if first is None:
+        return tuple(path)
+    return (first, *(span for span in path if span is not first))
+
+
+class ContestedStage:
+    """The same table in both flavours: the one registered last runs first, and the evidence seldom says which."""
+
+    __slots__ = ("fact", "stages")
+
+    def __init__(self, stages: Sequence[TableStage]) -> None:
+        """Take the stages of both flavours."""
+        self.stages = tuple(stages)
+        self.fact = f"which flavour of {stages[0].table.source.name} was registered last in netns {stages[0].table.netns}"
+
+    def __call__(self, state: HookState) -> Verdict | None:
+        """Run both in their order; ask for it only where it makes a difference to this packet."""
+        for stage in self.in_order(state):
+            verdict = stage(state)
+            if verdict is not None:
+                return verdict
+        return None
+
+    def in_order(self, state: HookState) -> tuple[TableStage, ...]:
+        """Give the stages in the order in which they run."""
+        start = snapshot.take(state)
+        outcomes = []
+        for order in (self.stages, self.stages[::-1]):
+            verdict = None
+            for stage in order:
+                verdict = stage.evaluate(state, quiet=True)[0]
+                if verdict is not None:
+                    break
+            outcomes.append((verdict, snapshot.take(state)))
+            snapshot.restore(state, start)
+        (verdict, after), (other_verdict, other_after) = outcomes
+        if verdict == other_verdict and not after.differs(other_after):
+            return self.stages
+        return choose_order(state, self.stages, self.fact)
+
+
+def choose_order(state: HookState, stages: tuple[TableStage, ...], fact: str) -> tuple[TableStage, ...]:
+    """Ask which flavour runs first, and order the stages so."""
+    options = tuple(
+        Option(stage.table.source.flavour, f"the {stage.table.source.flavour} one, so it runs first") for stage in stages
+    )
+    first = state.walk.choices.choose(fact, options, ask="nft list hooks")
+    return stages if stages[0].table.source.flavour == first else stages[::-1]
+
+
+class ReroutingStage:
+    """The mangle table in OUTPUT, which has a packet routed again where it changed what routing looks at.
+
+    `ipt_mangle_out` (net/ipv4/netfilter/iptable_mangle.c v6.12) and nftables' chains of type route do it; no other table does.
+    """
+
+    __slots__ = ("stage",)
+
+    def __init__(self, stage: Stage) -> None:
+        """Watch a stage."""
+        self.stage = stage
+
+    def __call__(self, state: HookState) -> Verdict | None:
+        """Run the stage and compare mark, addresses and TOS."""
+        skb = state.skb
+        before, mark = skb.packet, skb.mark
+        verdict = self.stage(state)
+        after = skb.packet
+        if skb.mark != mark:
+            state.reroute = "a mangle rule changed the mark"
+        elif (after.src, after.dst, after.tos) != (before.src, before.dst, before.tos):
+            state.reroute = "a mangle rule changed what routing looks at"
+        return verdict

@@ -1,0 +1,1 @@
+"""Match extensions of iptables, one module each (`-m NAME`)."""

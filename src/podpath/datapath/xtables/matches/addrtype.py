@@ -1,0 +1,51 @@
+"""`-m addrtype`: what kind of address the local table holds an address for (net/netfilter/xt_addrtype.c v6.12)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from podpath.datapath.netfilter.state import Check, HookState
+from podpath.datapath.routing import address_type
+from podpath.datapath.xtables.context import RuleContext, constant, unknown_option, words
+from podpath.net.addresses import Address
+from podpath.net.packet import Packet
+from podpath.node.links import Link
+from podpath.node.netfilter import Match, MatchOption
+
+TYPES: Mapping[str, str] = {
+    "UNSPEC": "unspec", "UNICAST": "unicast", "LOCAL": "local", "BROADCAST": "broadcast", "ANYCAST": "anycast",
+    "MULTICAST": "multicast", "BLACKHOLE": "blackhole", "UNREACHABLE": "unreachable", "PROHIBIT": "prohibit",
+    "THROW": "throw", "NAT": "nat", "XRESOLVE": "xresolve",
+}  # fmt: skip
+LIMITS = ("limit-iface-in", "limit-iface-out")
+
+
+def compile_match(match: Match, context: RuleContext) -> tuple[Check, ...]:
+    """Compile to one check for each option; the interface limits hold for both addresses."""
+    limits = tuple(option.name for option in match.options if option.name in LIMITS)
+    return tuple(_compile_option(option, match, context, limits) for option in match.options)
+
+
+def _compile_option(option: MatchOption, match: Match, context: RuleContext, limits: tuple[str, ...]) -> Check:
+    if option.name == "src-type":
+        return _check_type(option, lambda packet: packet.src, limits)
+    if option.name == "dst-type":
+        return _check_type(option, lambda packet: packet.dst, limits)
+    return constant(True) if option.name in LIMITS else unknown_option(match.name, option, context)
+
+
+def _check_type(option: MatchOption, select: Callable[[Packet], Address], limits: tuple[str, ...]) -> Check:
+    names = words(option)
+    if not names or not TYPES.keys() >= set(names):
+        raise ValueError(f"expected address types, saw {names}")
+    types = frozenset(TYPES[name] for name in names)
+    wanted = not option.negated
+
+    def check_type(state: HookState) -> bool:
+        skb = state.skb
+        link: Link | None = None
+        if limits:
+            link = skb.iif if limits[0] == "limit-iface-in" else skb.oif
+        return (address_type(state.walk, skb.netns, select(skb.packet), link) in types) is wanted
+
+    return check_type

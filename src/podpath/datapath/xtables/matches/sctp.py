@@ -1,0 +1,22 @@
+"""`-m sctp`: ports; chunk types stay in doubt, since packets carry none here (net/netfilter/xt_sctp.c v6.12)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from podpath.datapath.netfilter.state import Check
+from podpath.datapath.xtables.context import OptionCompiler, RuleContext, compile_options, doubtful
+from podpath.datapath.xtables.matches.ports import PORT_OPTIONS
+from podpath.node.netfilter import Match, MatchOption
+
+
+def compile_match(match: Match, context: RuleContext) -> tuple[Check, ...]:
+    """Compile every option to a check."""
+    return compile_options(match, context, OPTIONS)
+
+
+def _compile_chunks(option: MatchOption, context: RuleContext) -> Check:
+    return doubtful(f"the packet's SCTP chunks are {' '.join(option.values)}", context, likely=False, negated=option.negated)
+
+
+OPTIONS: Mapping[str, OptionCompiler] = {**PORT_OPTIONS, "chunk-types": _compile_chunks}

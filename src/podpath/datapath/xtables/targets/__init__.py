@@ -1,0 +1,1 @@
+"""Target extensions of iptables, one module each (`-j NAME`)."""

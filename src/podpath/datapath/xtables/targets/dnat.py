@@ -1,0 +1,33 @@
+"""`-j DNAT`: a new destination for a connection (net/netfilter/xt_nat.c:xt_dnat_target v6.12)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from podpath.datapath.nat.binding import bind_destination
+from podpath.datapath.nat.ranges import NULL, parse_nat_range
+from podpath.datapath.netfilter.state import Act, HookState
+from podpath.datapath.netfilter.verdicts import Verdict
+from podpath.datapath.xtables.context import RuleContext, single
+from podpath.node.netfilter import Target
+
+if TYPE_CHECKING:
+    from podpath.datapath.netfilter.rules import CompiledRule
+
+KNOWN = frozenset({"to-destination", "random", "persistent"})
+
+
+def compile_target(target: Target, context: RuleContext) -> Act:
+    """Compile the options to one range."""
+    options = {option.name: option for option in target.options}
+    if "to-destination" not in options or not options.keys() <= KNOWN:
+        raise ValueError(f"expected --to-destination, saw {sorted(options)}")
+    allowed = parse_nat_range(single(options["to-destination"]), context.family)
+    allowed = allowed._replace(random="random" in options, persistent="persistent" in options)
+    if allowed == NULL:
+        raise ValueError("expected an address or a port in --to-destination")
+
+    def rewrite_destination(state: HookState, compiled: CompiledRule) -> Verdict:
+        return bind_destination(state, compiled.rule, allowed)
+
+    return rewrite_destination

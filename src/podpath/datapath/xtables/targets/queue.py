@@ -1,0 +1,39 @@
+"""`-j QUEUE` and `-j NFQUEUE`: a program in userspace decides (net/netfilter/xt_NFQUEUE.c v6.12)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from podpath.datapath.netfilter.state import Act, Decision, HookState
+from podpath.datapath.netfilter.verdicts import ACCEPT, DROP, Verdict
+from podpath.datapath.xtables.context import RuleContext, single
+from podpath.net.provenance import Option
+from podpath.node.netfilter import Target
+
+if TYPE_CHECKING:
+    from podpath.datapath.netfilter.rules import CompiledRule
+
+KNOWN = frozenset({"queue-num", "queue-balance", "queue-bypass", "queue-cpu-fanout"})
+
+
+def compile_target(target: Target, context: RuleContext) -> Act:
+    """Compile to a fork: the program accepts the packet, or drops it (as the kernel does where no program listens)."""
+    options = {option.name: option for option in target.options}
+    if not options.keys() <= KNOWN:
+        raise ValueError(f"expected options of NFQUEUE, saw {sorted(options)}")
+    number = single(options["queue-num"]) if "queue-num" in options else "0"
+    choices = (
+        Option(True, f"the program on queue {number} accepts the packet"),
+        Option(False, f"the program on queue {number} drops the packet, or none listens"),
+    )
+
+    def queue(state: HookState, compiled: CompiledRule) -> Verdict:
+        name = f"the program on netfilter queue {number} of netns {context.netns} accepts the packet"
+        accepted = state.walk.choices.choose(name, choices, ask="cat /proc/net/netfilter/nfnetlink_queue")
+        rule = compiled.rule
+        text = "{0} rule {1} queues it for a program, which is taken to {2} it"
+        word = "accept" if accepted else "drop"
+        state.decision = Decision(word, text, (rule.chain, rule.position, word), rule.span)
+        return ACCEPT if accepted else DROP
+
+    return queue

@@ -1,0 +1,99 @@
+"""`-j REJECT`: drop, and tell the source (net/ipv4/netfilter/ipt_REJECT.c, nf_reject_ipv4.c v6.12)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from podpath.datapath.netfilter.state import Act, Decision, HookState
+from podpath.datapath.netfilter.verdicts import Reject, Verdict
+from podpath.datapath.xtables.context import RuleContext, single
+from podpath.net import protocols
+from podpath.net.addresses import Address, Family
+from podpath.net.packet import Packet
+from podpath.node.netfilter import Target
+
+if TYPE_CHECKING:
+    from podpath.datapath.netfilter.rules import CompiledRule
+
+TCP_RESET = "tcp-reset"
+ANSWERS: Mapping[Family, Mapping[str, tuple[int, int]]] = {
+    4: {
+        "icmp-net-unreachable": (3, 0), "icmp-host-unreachable": (3, 1), "icmp-proto-unreachable": (3, 2),
+        "icmp-port-unreachable": (3, 3), "icmp-net-prohibited": (3, 9), "icmp-host-prohibited": (3, 10),
+        "icmp-admin-prohibited": (3, 13),
+    },
+    6: {
+        "icmp6-no-route": (1, 0), "icmp6-adm-prohibited": (1, 1), "icmp6-addr-unreachable": (1, 3),
+        "icmp6-port-unreachable": (1, 4), "icmp6-policy-fail": (1, 5), "icmp6-reject-route": (1, 6),
+    },
+}  # fmt: skip
+"""ICMP type and code of each answer."""
+SHORT: Mapping[str, str] = {
+    "net-unreach": "icmp-net-unreachable", "host-unreach": "icmp-host-unreachable", "proto-unreach": "icmp-proto-unreachable",
+    "port-unreach": "icmp-port-unreachable", "net-prohib": "icmp-net-prohibited", "host-prohib": "icmp-host-prohibited",
+    "admin-prohib": "icmp-admin-prohibited", "tcp-rst": TCP_RESET, "no-route": "icmp6-no-route",
+    "adm-prohibited": "icmp6-adm-prohibited", "addr-unreach": "icmp6-addr-unreachable",
+    "policy-fail": "icmp6-policy-fail", "reject-route": "icmp6-reject-route",
+}  # fmt: skip
+"""Other names that iptables takes for them."""
+DEFAULT: Mapping[Family, str] = {4: "icmp-port-unreachable", 6: "icmp6-port-unreachable"}
+ICMP_HEADER, IP_HEADER = 8, {4: 20, 6: 40}
+
+
+def compile_target(target: Target, context: RuleContext) -> Act:
+    """Compile the answer; the packet ends whether one is sent or not."""
+    family = context.family
+    answer = DEFAULT[family]
+    for option in target.options:
+        if option.name != "reject-with":
+            raise ValueError(f"expected --reject-with, saw --{option.name}")
+        answer = SHORT.get(single(option), single(option))
+    if family == 6 and answer == "icmp-port-unreachable":
+        answer = DEFAULT[6]
+    if answer != TCP_RESET and answer not in ANSWERS[family]:
+        raise ValueError(f"expected an answer of REJECT, saw {answer!r}")
+
+    def reject(state: HookState, compiled: CompiledRule) -> Verdict:
+        rule = compiled.rule
+        reply = _reset(state) if answer == TCP_RESET else _error(state, ANSWERS[family][answer])
+        text = "{0} rule {1} rejects it with {2}" if reply is not None else "{0} rule {1} rejects it, and no answer is sent"
+        state.decision = Decision("reject", text, (rule.chain, rule.position, answer), rule.span)
+        return Reject(answer if reply is not None else "", reply)
+
+    return reject
+
+
+def _reset(state: HookState) -> Packet | None:
+    """Make the reset (`nf_send_reset`); None for a fragment, a reset, a bad checksum or a broadcast."""
+    packet = state.skb.packet
+    if packet.protocol != protocols.TCP or packet.fragment or packet.bad_checksum or packet.flags & protocols.RST:
+        return None
+    if state.skb.pkt_type in {"broadcast", "multicast"}:
+        return None
+    length = IP_HEADER[packet.family] + 20
+    reset = Packet(packet.dst, packet.src, protocols.TCP, packet.dport, packet.sport, length=length)
+    if packet.flags & protocols.ACK:
+        return reset._replace(flags=protocols.RST, seq=packet.ack)
+    behind = packet.seq + packet.payload + (1 if packet.flags & (protocols.SYN | protocols.FIN) else 0)
+    return reset._replace(flags=protocols.RST | protocols.ACK, ack=behind)
+
+
+def _error(state: HookState, kind: tuple[int, int]) -> Packet | None:
+    """Make the ICMP error (`nf_send_unreach`, `icmp_send`); None where an error may not be answered with one."""
+    packet = state.skb.packet
+    if packet.fragment or packet.bad_checksum or state.skb.pkt_type in {"broadcast", "multicast"} or _is_error(packet):
+        return None
+    family = packet.family
+    protocol = protocols.ICMP if family == 4 else protocols.ICMPV6
+    length = min(IP_HEADER[family] + ICMP_HEADER + packet.length, 576 if family == 4 else 1280)
+    return Packet(
+        Address(family, 0), packet.src, protocol,
+        icmp_type=kind[0], icmp_code=kind[1], length=length, quoted=packet, dont_fragment=False,
+    )  # fmt: skip
+
+
+def _is_error(packet: Packet) -> bool:
+    if packet.protocol == protocols.ICMP:
+        return packet.icmp_type in {3, 4, 5, 11, 12}
+    return packet.protocol == protocols.ICMPV6 and packet.icmp_type < 128

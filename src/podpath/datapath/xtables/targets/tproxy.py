@@ -1,0 +1,55 @@
+"""`-j TPROXY`: hand a packet to a local transparent socket (net/netfilter/xt_TPROXY.c v6.12)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from podpath.datapath.netfilter.state import Act, Decision, HookState
+from podpath.datapath.netfilter.verdicts import ACCEPT, DROP, Verdict
+from podpath.datapath.xtables.context import FULL_MASK, RuleContext, parse_address, parse_integer, parse_mark, single
+from podpath.net.addresses import Address, MaskedMark
+from podpath.net.provenance import Option
+from podpath.node.netfilter import Target
+
+if TYPE_CHECKING:
+    from podpath.datapath.netfilter.rules import CompiledRule
+
+KNOWN = frozenset({"on-port", "on-ip", "tproxy-mark"})
+
+
+def compile_target(target: Target, context: RuleContext) -> Act:
+    """Compile port, address and mark; without a listening socket the packet is dropped."""
+    options = {option.name: option for option in target.options}
+    if "on-port" not in options or not options.keys() <= KNOWN:
+        raise ValueError(f"expected --on-port, saw {sorted(options)}")
+    port = parse_integer(single(options["on-port"]), most=0xFFFF)
+    address = parse_address(single(options["on-ip"]), context.family) if "on-ip" in options else Address(context.family, 0)
+    mark = parse_mark(single(options["tproxy-mark"])) if "tproxy-mark" in options else MaskedMark(0, 0)
+
+    def proxy(state: HookState, compiled: CompiledRule) -> Verdict:
+        rule = compiled.rule
+        wanted = port or state.skb.packet.dport
+        if not _listens(state, address, wanted, context):
+            text = "{0} rule {1} hands it to port {2}, where nobody listens"
+            state.decision = Decision("drop", text, (rule.chain, rule.position, wanted), rule.span)
+            return DROP
+        state.skb.mark = (state.skb.mark & (FULL_MASK ^ mark.mask)) ^ mark.value
+        text = "{0} rule {1} hands it to the socket on port {2}, mark {3:#x}"
+        state.decision = Decision("tproxy", text, (rule.chain, rule.position, wanted, state.skb.mark), rule.span)
+        return ACCEPT
+
+    return proxy
+
+
+def _listens(state: HookState, address: Address, port: int, context: RuleContext) -> bool:
+    packet, listing = state.skb.packet, state.skb.netns.sockets
+    for entry in listing.items:
+        if (entry.protocol, entry.port) != (packet.protocol, port):
+            continue
+        if entry.local is None or address.is_unspecified or entry.local in {address, packet.dst}:
+            return True
+    if listing.complete:
+        return False
+    options = (Option(True, "a transparent socket listens there"), Option(False, "nobody listens there"))
+    name = f"a transparent socket listens on port {port} in netns {context.netns}"
+    return state.walk.choices.choose(name, options, ask="ss -tulnp")

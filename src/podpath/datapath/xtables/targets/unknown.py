@@ -1,0 +1,57 @@
+"""Targets that podpath does not know, or cannot follow: the walk forks over what they may do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from podpath.datapath.netfilter.state import Act, Decision, HookState
+from podpath.datapath.netfilter.verdicts import ACCEPT, DROP, Queued, Verdict
+from podpath.datapath.xtables.context import RuleContext
+from podpath.net.provenance import Option
+from podpath.node.netfilter import Target
+
+if TYPE_CHECKING:
+    from podpath.datapath.netfilter.rules import CompiledRule
+
+NOT_FOLLOWED: Mapping[str, str] = {
+    "SYNPROXY": "SYNPROXY answers the handshake itself and opens a second one",
+    "CLUSTERIP": "CLUSTERIP lets one of several hosts answer, by a hash",
+    "HMARK": "HMARK sets the mark to a hash of the packet",
+    "DNPT": "DNPT rewrites an IPv6 prefix without a connection",
+    "SNPT": "SNPT rewrites an IPv6 prefix without a connection",
+}
+"""Targets whose effect on the path is known in words and not modelled."""
+CONTINUES, ACCEPTS, DROPS = "continues", "accepts", "drops"
+
+
+def compile_stop(target: Target, context: RuleContext) -> Act:
+    """Compile to a stop: what comes after is not modelled."""
+    why = NOT_FOLLOWED[target.name]
+
+    def stop(state: HookState, compiled: CompiledRule) -> Verdict:
+        rule = compiled.rule
+        state.decision = Decision("undecided", "{0} rule {1}: {2}", (rule.chain, rule.position, why), rule.span)
+        return Queued(f"{why} at {context.where}", context.show)
+
+    return stop
+
+
+def compile_unknown(target: Target, context: RuleContext, why: str) -> Act:
+    """Compile to a fork over going on, accepting and dropping."""
+    options = (
+        Option(CONTINUES, f"{target.name} changes nothing, and the next rule is tried"),
+        Option(ACCEPTS, f"{target.name} accepts the packet"),
+        Option(DROPS, f"{target.name} drops the packet"),
+    )
+
+    def fork(state: HookState, compiled: CompiledRule) -> Verdict | None:
+        effect = state.walk.choices.choose(f"target {target.name} ({why}) of {context.where}", options, ask=context.show)
+        if effect == CONTINUES:
+            return None
+        rule = compiled.rule
+        text = "{0} rule {1} is taken to be one that {2} it"
+        state.decision = Decision(effect.rstrip("s"), text, (rule.chain, rule.position, effect), rule.span)
+        return ACCEPT if effect == ACCEPTS else DROP
+
+    return fork
