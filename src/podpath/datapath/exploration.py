@@ -36,6 +36,13 @@ class Choices:
         self.asked = 0
         """How often the run asked: what was worked out without asking holds in every branch."""
 
+    def likeliest(self) -> Choices:
+        """Give choices that answer what was asked before as this run did, and all else by the likeliest option.
+
+        What is asked there leaves no assumption in this run: it is for looking at what might have been.
+        """
+        return Choices((), {**self._settled, **self._answered})
+
     def resolve(self, fact: Fact[T]) -> T:
         """Give the fact's value; an unknown one forks the walk, once in a run."""
         if isinstance(fact, Unknown):
