@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from podpath.collect import netns as netns_file
 from podpath.lab.script import Command
 from podpath.net.errors import PodpathError
 
@@ -75,23 +76,9 @@ def apply(commands: Iterable[Command]) -> None:
 
 @contextmanager
 def inside(netns: str | None) -> Iterator[None]:
-    """Be in a named namespace for the length of a block: sockets opened and programs started there stay in it."""
+    """Be in a namespace of the lab, by its name, for the length of a block; None stays where the lab itself is."""
     if netns is None:
         yield
         return
-    home = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
-    try:
-        _enter(str(NETNS_DIRECTORY / netns))
+    with netns_file.inside(str(NETNS_DIRECTORY / netns)):
         yield
-    finally:
-        _libc.setns(home, _CLONE_NEWNET)
-        os.close(home)
-
-
-def _enter(path: str) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        if _libc.setns(descriptor, _CLONE_NEWNET) != 0:
-            raise LabError(f"expected to enter {path}, the kernel said: {os.strerror(ctypes.get_errno())}")
-    finally:
-        os.close(descriptor)

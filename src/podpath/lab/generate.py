@@ -37,8 +37,8 @@ class GeneratedCase:
 
 def generate_case(seed: int) -> GeneratedCase:
     """Draw one node and one probe."""
-    chance = Random(seed)  # noqa: S311 - a reproducible choice, not a secret
-    topology = chance.choice(TOPOLOGIES)(chance)
+    chance = Random(seed)
+    topology = chance.choice(TOPOLOGIES)()
     probe = _draw_probe(chance, topology)
     host = topology.draft.namespaces[HOST]
     _draw_sysctls(chance, topology)
@@ -67,6 +67,10 @@ def _draw_probe(chance: Random, topology: Topology) -> Probe:
 
 def _draw_sysctls(chance: Random, topology: Topology) -> None:
     sysctls = topology.draft.namespaces[HOST].sysctls
+    for scope in ("all", "default"):
+        sysctls[f"net.ipv4.conf.{scope}.rp_filter"] = chance.choice("0012")
+    if "net.bridge.bridge-nf-call-iptables" in sysctls:
+        sysctls["net.bridge.bridge-nf-call-iptables"] = chance.choice("1110")
     for device in topology.devices:
         if chance.random() < 0.3:
             sysctls[f"net.ipv4.conf.{device}.rp_filter"] = chance.choice("012")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from random import Random
 
 from podpath.lab.draft import Draft
 from podpath.net.addresses import Address
@@ -26,9 +25,9 @@ class Topology:
     """The host's devices, for interface matches."""
 
 
-def bridged_pods(chance: Random) -> Topology:
+def bridged_pods() -> Topology:
     """Pods on a bridge of the host (flannel, Docker, the bridge plugin), and an uplink to another machine."""
-    draft = _host(chance)
+    draft = _host()
     host = draft.namespaces[HOST]
     host.add_bridge("cni0", "02:00:00:00:00:fe")
     host.add_address("cni0", "10.1.0.1/24")
@@ -40,13 +39,16 @@ def bridged_pods(chance: Random) -> Topology:
         pod.add_address("eth0", f"10.1.0.{number + 1}/24")
         pod.add_route("default", "eth0", "10.1.0.1")
         speakers.append((pod.name, Address.parse(f"10.1.0.{number + 1}")))
-    host.sysctls["net.bridge.bridge-nf-call-iptables"] = str(int(chance.random() < 0.7))
+    host.sysctls["net.bridge.bridge-nf-call-iptables"] = "1"
     return _with_uplink(draft, speakers, ("cni0", "eth0", "veth1", "veth2"), "bridged pods")
 
 
-def routed_pods(chance: Random) -> Topology:
-    """Pods behind a veth each, with a host route to each (Calico, Cilium, the ptp plugin)."""
-    draft = _host(chance)
+def routed_pods(*, gateways: bool = True) -> Topology:
+    """Pods behind a veth each, with a host route to each (Calico, Cilium, the ptp plugin).
+
+    With `gateways` the host has an address on each pod's device; without, it answers ARP for 169.254.1.1 by proxy_arp.
+    """
+    draft = _host()
     host = draft.namespaces[HOST]
     speakers = []
     for number in (1, 2):
@@ -54,7 +56,7 @@ def routed_pods(chance: Random) -> Topology:
         device = f"lxc{number}"
         draft.connect(pod.name, "eth0", HOST, device, number)
         pod.add_address("eth0", f"10.1.0.{number + 1}/32")
-        if chance.random() < 0.5:
+        if gateways:
             host.add_address(device, f"10.1.{number}.1/32")
             pod.add_route(f"10.1.{number}.1", "eth0", scope="link")
             pod.add_route("default", "eth0", f"10.1.{number}.1")
@@ -62,14 +64,15 @@ def routed_pods(chance: Random) -> Topology:
             pod.add_route("169.254.1.1", "eth0", scope="link")
             pod.add_route("default", "eth0", "169.254.1.1")
             host.sysctls[f"net.ipv4.conf.{device}.proxy_arp"] = "1"
+            host.sysctls[f"net.ipv4.neigh.{device}.proxy_delay"] = "0"  # else the kernel answers up to 0.8 s later
         host.add_route(f"10.1.0.{number + 1}", device, scope="link")
         speakers.append((pod.name, Address.parse(f"10.1.0.{number + 1}")))
     return _with_uplink(draft, speakers, ("lxc1", "lxc2", "eth0"), "routed pods")
 
 
-def two_uplinks(chance: Random) -> Topology:
+def two_uplinks(*, gateways: bool = True) -> Topology:
     """One routed pod and two ways out, each with its own table chosen by a policy rule."""
-    topology = routed_pods(chance)
+    topology = routed_pods(gateways=gateways)
     draft = topology.draft
     host = draft.namespaces[HOST]
     other = draft.add_netns("world2", "other")
@@ -86,12 +89,12 @@ def two_uplinks(chance: Random) -> Topology:
     return Topology(name="two uplinks", draft=draft, speakers=speakers, devices=(*topology.devices, "eth1"))
 
 
-def _host(chance: Random) -> Draft:
+def _host() -> Draft:
     draft = Draft()
     host = draft.add_netns(HOST, HOST)
     host.sysctls["net.ipv4.ip_forward"] = "1"
     for scope in ("all", "default"):
-        host.sysctls[f"net.ipv4.conf.{scope}.rp_filter"] = chance.choice(("0", "0", "1", "2"))
+        host.sysctls[f"net.ipv4.conf.{scope}.rp_filter"] = "0"
     return draft
 
 
@@ -112,4 +115,11 @@ def _with_uplink(draft: Draft, speakers: list[tuple[str, Address]], devices: tup
     return Topology(name=name, draft=draft, speakers=tuple(speakers + outside), devices=devices)
 
 
-TOPOLOGIES: tuple[Callable[[Random], Topology], ...] = (bridged_pods, routed_pods, two_uplinks)
+TOPOLOGIES: tuple[Callable[[], Topology], ...] = (
+    bridged_pods,
+    routed_pods,
+    lambda: routed_pods(gateways=False),
+    two_uplinks,
+    lambda: two_uplinks(gateways=False),
+)
+"""What the generator draws from."""

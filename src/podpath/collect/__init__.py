@@ -1,0 +1,1 @@
+"""The world to evidence: files, bundles and live nodes read, never changed."""

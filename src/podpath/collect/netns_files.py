@@ -1,0 +1,49 @@
+"""What a bundle holds of each network namespace: a file's name and the command that prints it, as data.
+
+Machine-readable forms are asked for wherever a tool has one; nft JSON is kept for native tables only, since it loses the
+arguments of iptables extensions.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class FileCommand(NamedTuple):
+    """One file of a bundle."""
+
+    name: str
+    arguments: tuple[str, ...]
+    package: str
+    """The Debian package of the program."""
+
+
+NETNS_FILES: tuple[FileCommand, ...] = (
+    FileCommand("ip-link.json", ("ip", "-d", "-j", "link"), "iproute2"),
+    FileCommand("ip-addr.json", ("ip", "-d", "-j", "addr"), "iproute2"),
+    FileCommand("ip-route.json", ("ip", "-d", "-j", "route", "show", "table", "all"), "iproute2"),
+    FileCommand("ip6-route.json", ("ip", "-6", "-d", "-j", "route", "show", "table", "all"), "iproute2"),
+    FileCommand("ip-rule.json", ("ip", "-d", "-j", "rule"), "iproute2"),
+    FileCommand("ip6-rule.json", ("ip", "-6", "-d", "-j", "rule"), "iproute2"),
+    FileCommand("ip-neigh.json", ("ip", "-d", "-j", "neigh"), "iproute2"),
+    FileCommand("sysctl.txt", ("sysctl", "-a", "-r", "^net\\."), "procps"),
+    FileCommand("iptables-save.txt", ("iptables-nft-save", "-c"), "iptables"),
+    FileCommand("iptables-legacy-save.txt", ("iptables-legacy-save", "-c"), "iptables"),
+    FileCommand("ip6tables-save.txt", ("ip6tables-nft-save", "-c"), "iptables"),
+    FileCommand("nft.json", ("nft", "-a", "-j", "list", "ruleset"), "nftables"),
+    FileCommand("ipset.txt", ("ipset", "save"), "ipset"),
+    FileCommand("conntrack.txt", ("conntrack", "-L", "-o", "extended,id"), "conntrack"),
+    FileCommand("bridge-link.json", ("bridge", "-d", "-j", "link"), "iproute2"),
+    FileCommand("bridge-fdb.json", ("bridge", "-d", "-j", "fdb"), "iproute2"),
+    FileCommand("bridge-vlan.json", ("bridge", "-d", "-j", "vlan"), "iproute2"),
+    FileCommand("ss.txt", ("ss", "-tulnp"), "iproute2"),
+    FileCommand("nstat.json", ("nstat", "-asj"), "iproute2"),
+)
+"""In the order they are taken: what changes fastest comes last but one, so that a bundle is one moment as far as it can be."""
+
+NODE_FILES: tuple[FileCommand, ...] = (
+    FileCommand("modules.txt", ("lsmod",), "kmod"),
+    FileCommand("ovs-vsctl.txt", ("ovs-vsctl", "show"), "openvswitch-switch"),
+    FileCommand("bond-show.txt", ("ovs-appctl", "bond/show"), "openvswitch-switch"),
+)
+"""Node-wide files, taken once."""

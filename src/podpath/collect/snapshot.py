@@ -1,0 +1,166 @@
+"""A live node to a bundle: each namespace's state as the tools print it, and who is whose veth peer.
+
+Nothing is changed on the node, and the taking leaves no process behind. A program that is missing or fails costs its file
+and a line in `bundle.json`, never the bundle.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import tarfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from podpath.collect.netns import peer_identifier
+from podpath.collect.netns_files import NETNS_FILES, NODE_FILES, FileCommand
+from podpath.net.errors import PodpathError
+
+FORMAT = "podpath/bundle/v1"
+CNI_DIRECTORY = Path("/etc/cni/net.d")
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+class CollectError(PodpathError):
+    """The world's fault: no root, no such namespace. The message says what to do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Namespace:
+    """A network namespace that is collected."""
+
+    name: str
+    """As the bundle calls it; `host` for the node's own."""
+    path: str
+    """A file that stands for it: `/proc/PID/ns/net` or `/run/netns/NAME`."""
+    role: str = "pod"
+
+
+def find_namespaces(proc: Path = Path("/proc")) -> tuple[Namespace, ...]:
+    """Find the network namespaces that processes of this node live in, the host's first, one name each.
+
+    A namespace is named after the host name that its oldest process sees: in a pod, that is the pod's name.
+    """
+    oldest: dict[int, int] = {}
+    for process in sorted(int(entry.name) for entry in proc.iterdir() if entry.name.isdigit()):
+        try:
+            inode = (proc / str(process) / "ns/net").stat().st_ino
+        except OSError:
+            continue
+        oldest.setdefault(inode, process)
+    if not oldest:
+        raise CollectError(f"expected processes under {proc}, saw none")
+    host = (proc / "1/ns/net").stat().st_ino
+    namespaces = [Namespace(name="host", path=str(proc / "1/ns/net"), role="host")]
+    names = {"host"}
+    for inode, process in oldest.items():
+        if inode != host:
+            name = _host_name(process) or f"pid-{process}"
+            unique = name if name not in names else f"{name}-{process}"
+            names.add(unique)
+            namespaces.append(Namespace(name=unique, path=str(proc / str(process) / "ns/net")))
+    return tuple(namespaces)
+
+
+def _host_name(process: int) -> str:
+    done = subprocess.run(
+        ("nsenter", "-t", str(process), "-u", "hostname"), capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
+    )
+    return _UNSAFE.sub("-", done.stdout.strip())
+
+
+def collect_bundle(
+    target: Path, namespaces: tuple[Namespace, ...], *, now: float, progress: Callable[[str], None] = lambda _: None
+) -> tuple[str, ...]:
+    """Write a bundle folder, or a `.tar.gz` where the name says so; give a sentence for each thing that could not be had."""
+    if os.geteuid() != 0:
+        raise CollectError("expected root, since entering network namespaces needs it; run it with sudo")
+    if target.exists():
+        raise CollectError(f"{target} exists already; name another file or remove it")
+    missing: list[str] = []
+    files: dict[str, bytes] = {}
+    for namespace in namespaces:
+        progress(namespace.name)
+        for name, text in _collect_commands(NETNS_FILES, namespace, missing):
+            files[f"netns/{namespace.name}/{name}"] = text
+    host = next(namespace for namespace in namespaces if namespace.name == "host")
+    for name, text in _collect_commands(NODE_FILES, host, []):
+        files[f"node/{name}"] = text
+    files |= {f"node/cni/{path.name}": path.read_bytes() for path in _cni_files()}
+    files["bundle.json"] = _emit_manifest(namespaces, files, now, missing)
+    _write(target, files)
+    return tuple(missing)
+
+
+def _collect_commands(commands: tuple[FileCommand, ...], namespace: Namespace, missing: list[str]) -> Iterator[tuple[str, bytes]]:
+    for command in commands:
+        program = command.arguments[0]
+        if shutil.which(program) is None:
+            missing.append(f"{namespace.name}: {program} is not installed (Debian package {command.package})")
+            continue
+        done = subprocess.run(
+            ("nsenter", f"--net={namespace.path}", *command.arguments), capture_output=True, check=False, stdin=subprocess.DEVNULL
+        )
+        if done.returncode != 0 and not done.stdout:
+            reason = done.stderr.decode("utf-8", "replace").strip().partition("\n")[0]
+            missing.append(f"{namespace.name}: `{' '.join(command.arguments)}` failed: {reason}")
+            continue
+        yield command.name, done.stdout
+
+
+def _cni_files() -> Iterator[Path]:
+    if CNI_DIRECTORY.is_dir():
+        yield from (path for path in sorted(CNI_DIRECTORY.iterdir()) if path.is_file() and not path.is_symlink())
+
+
+def _emit_manifest(namespaces: tuple[Namespace, ...], files: Mapping[str, bytes], now: float, missing: list[str]) -> bytes:
+    manifest = {
+        "format": FORMAT, "node": os.uname().nodename, "kernel": os.uname().release, "time": now,
+        "netns": {namespace.name: {"role": namespace.role} for namespace in namespaces},
+        "veth": _pair_veths(namespaces, files), "missing": missing,
+    }  # fmt: skip
+    return json.dumps(manifest, indent=1).encode()
+
+
+def _pair_veths(namespaces: tuple[Namespace, ...], files: Mapping[str, bytes]) -> list[dict[str, str]]:
+    """Pair veth ends by the indices that each names for the other, and the namespace id where the pair could be another."""
+    ends = [
+        (namespace, link)
+        for namespace in namespaces
+        for link in json.loads(files.get(f"netns/{namespace.name}/ip-link.json") or b"[]")
+        if link.get("linkinfo", {}).get("info_kind") == "veth"
+    ]
+    identifiers = {namespace.name: _peer_identifiers(namespace, namespaces) for namespace, _ in ends}
+    pairs = []
+    for namespace, link in ends:
+        there = namespace.name if "link_netnsid" not in link else identifiers[namespace.name].get(link["link_netnsid"])
+        index = link.get("link_index")
+        for other, far in ends:
+            same = far["ifname"] == link.get("link") or far["ifindex"] == index
+            if other.name == there and same and (namespace.name, link["ifname"]) < (other.name, far["ifname"]):
+                pairs.append({"netns": namespace.name, "link": link["ifname"], "peer_netns": other.name, "peer": far["ifname"]})
+    return pairs
+
+
+def _peer_identifiers(namespace: Namespace, namespaces: tuple[Namespace, ...]) -> dict[int, str]:
+    known = {other.name: peer_identifier(namespace.path, other.path) for other in namespaces if other is not namespace}
+    return {number: name for name, number in known.items() if number is not None}
+
+
+def _write(target: Path, files: Mapping[str, bytes]) -> None:
+    if target.name.endswith((".tar.gz", ".tgz")):
+        with tarfile.open(target, "x:gz") as archive:
+            for name, data in files.items():
+                member = tarfile.TarInfo(name)
+                member.size = len(data)
+                archive.addfile(member, io.BytesIO(data))
+        return
+    for name, data in files.items():
+        path = target / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)

@@ -1,0 +1,56 @@
+"""What a built-in incident is: a node that works, the commands that break it, those that mend it, and what fails meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from podpath.lab.draft import Draft
+from podpath.lab.script import Command
+from podpath.net.probe import Probe
+from podpath.node.node import HOST
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Incident:
+    """A known kind of fault, ready to be built on the real kernel."""
+
+    name: str
+    summary: str
+    """What broke, one sentence."""
+    build: Callable[[], Draft]
+    """Makes the node as it is when it works."""
+    broken_by: tuple[Command, ...]
+    mended_by: tuple[Command, ...]
+    probe: str
+    """What fails while it is broken, and works before and after."""
+    checks: tuple[str, ...]
+    """The checks that may rightly name it."""
+    listening: tuple[tuple[str, int], ...] = ()
+    """(namespace, port) pairs that answer besides 80 and 8080 everywhere."""
+    prepared_by: tuple[Command, ...] = ()
+    """Commands that complete the working node where the model has no word for them."""
+    size: int = 8
+    """Bytes that the client sends: more than a segment where the fault is the size."""
+    same_port: bool = False
+    """True where the fault lies with the traces of an earlier connection, so that each try must use its port."""
+
+    def asked(self, attempt: int = 0) -> Probe:
+        """Give the probe of an attempt: each is a connection of its own, from a port of its own."""
+        probe = Probe.parse(self.probe)
+        return probe if self.same_port else probe._replace(sport=probe.sport + attempt)
+
+
+def on_host(*arguments: str, stdin: str = "") -> Command:
+    """Make a command that runs in the host's namespace."""
+    return Command(arguments, stdin, HOST)
+
+
+def within(netns: str, *arguments: str) -> Command:
+    """Make a command that runs in another namespace."""
+    return Command(arguments, "", netns)
+
+
+def restore(text: str, flavour: str = "nft") -> Command:
+    """Make the command that adds a ruleset to the host's, keeping what is there."""
+    return on_host(f"iptables-{flavour}-restore", "--noflush", stdin=text)
