@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 
-from podpath.assembly.completeness import asked_object, listed_families, lists_all
+from podpath.assembly.completeness import asked_object, listed_families
 from podpath.assembly.disputes import Disputes
 from podpath.assembly.draft import ASKS, NodeDraft, ask_in
 from podpath.assembly.listings import Snapshot, merge_snapshots
@@ -23,14 +23,9 @@ _Key = tuple[str, IfName, Family]
 
 def assemble_addresses(draft: NodeDraft, evidence: Evidence, disputes: Disputes) -> None:
     """Put the addresses that outputs show on their devices."""
-    for scene, record in evidence.records(AddressRecord):
+    for _, record in evidence.records(AddressRecord):
         if record.link is None:
             disputes.gap(record.span, f"expected the device of {record.address}/{record.length}, saw none")
-        if scene.is_elsewhere:
-            continue
-        if lists_all(scene, "address") and 4 in listed_families(scene):
-            draft.netns(scene.netns).complete.add("address")
-        draft.netns(scene.netns).spans.setdefault("address", record.span)
     snapshots: dict[_Key, list[Snapshot[InterfaceAddress]]] = {}
     for scene in evidence.scenes:
         for key, snapshot in _read_scene(scene):

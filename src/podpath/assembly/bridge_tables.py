@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from podpath.assembly.completeness import lists_all
 from podpath.assembly.disputes import Disputes
 from podpath.assembly.draft import NetnsDraft, NodeDraft
 from podpath.assembly.scenes import Evidence
@@ -44,9 +43,6 @@ def _assemble_fdb(draft: NodeDraft, evidence: Evidence, disputes: Disputes) -> N
         )
         if not any(_is_same(entry, other) for other in netns.fdb):
             netns.fdb.append(entry)
-        if lists_all(scene, "fdb"):
-            netns.complete.add("fdb")
-        netns.spans.setdefault("fdb", record.span)
 
 
 def _is_same(one: FdbEntry, other: FdbEntry) -> bool:

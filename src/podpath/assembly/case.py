@@ -111,7 +111,7 @@ def _build(evidence: Evidence, netfilter: Mapping[str, NetfilterAssembly], selec
         if part.netfilter or part.conntrack.items or part.conntrack.complete:
             netns = draft.netns(name)
             netns.netfilter, netns.conntrack = part.netfilter, part.conntrack
-    settle_completeness(draft)
+    settle_completeness(draft, evidence)
     sightings = assemble_sightings(draft, evidence, disputes)
     failures = find_failures([seen for seen in sightings.packets if seen.capture not in sightings.elsewhere])
     infer_topology(draft, evidence, sightings, disputes)

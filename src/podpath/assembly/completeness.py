@@ -23,29 +23,14 @@ _OBJECTS: Mapping[str, tuple[str, ...]] = {
 }
 """Objects of ip(8) and bridge(8) with the abbreviations that they take."""
 _SHOW = ("s", "sh", "sho", "show", "l", "li", "lis", "list", "ls", "lst")
-_FILES: Mapping[str, tuple[str, ...]] = {
-    "link": ("ip-link.json", "ip-addr.json", "ip6-addr.json"),
-    "address": ("ip-addr.json",),
-    "route": ("ip-route.json", "ip6-route.json"),
-    "rule": ("ip-rule.json", "ip6-rule.json"),
-    "neigh": ("ip-neigh.json", "ip6-neigh.json"),
-    "fdb": ("bridge-fdb.json",),
-    "vlan": ("bridge-vlan.json",),
-    "sysctl": ("sysctl.txt",),
-    "modules": ("modules.txt",),
-    "sockets": ("ss.txt",),
-}
-"""Files of a bundle, which hold the whole of what they are named after."""
 _WHOLE_SYSCTLS = 200
 """`sysctl -a` prints over 400 keys under net. alone in any namespace; nobody types so many."""
 
 
 def lists_all(scene: Scene, kind: str) -> bool:
     """Tell whether the scene lists all things of a kind (`link`, `address`, `rule`, `neigh`, `sysctl`, ...) in its namespace."""
-    if not scene.whole:
+    if not scene.whole or not shows_output(scene):
         return False
-    if scene.source.name.rpartition("/")[2] in _FILES.get(kind, ()):
-        return True
     if kind in {"link", "address"}:
         return _lists_devices(scene, kind)
     if kind in _OBJECTS:
@@ -54,12 +39,17 @@ def lists_all(scene: Scene, kind: str) -> bool:
     return _lists_other(scene, kind)
 
 
+def shows_output(scene: Scene) -> bool:
+    """Tell whether any output stands there: a ticket may show a command alone, which says nothing of what it printed."""
+    return any(line.strip() for line in scene.source.lines) and not (
+        scene.source.prompt and scene.source.lines[0].lstrip().startswith(scene.source.prompt)
+    )
+
+
 def listed_tables(scene: Scene) -> tuple[str, ...]:
     """Give the routing tables that the scene lists whole: `all`, or the names; empty where it shows a part."""
-    if not scene.whole:
+    if not scene.whole or not shows_output(scene):
         return ()
-    if scene.source.name.rpartition("/")[2] in _FILES["route"]:
-        return ("all",)
     if scene.command.program in {"route", "netstat"}:
         return ("main",) if all(word.startswith("-") for word in scene.command.arguments) else ()
     asked = asked_object(scene)
@@ -77,8 +67,11 @@ def listed_families(scene: Scene) -> tuple[Family, ...]:
     if asked is not None:
         return (asked,)
     shown = asked_object(scene)
-    both = scene.command.program not in {"route", "netstat"} and (shown is None or shown[0] not in {"route", "rule"})
-    return (4, 6) if both else (4,)
+    if scene.command.program in {"route", "netstat"}:
+        return (4,)
+    # `ip route show table all` dumps every family, all else of route and rule is IPv4 by default (ip/iproute.c, ip/iprule.c)
+    only_one = shown is not None and shown[0] in {"route", "rule"} and "all" not in shown[1]
+    return (4,) if only_one else (4, 6)
 
 
 def asked_object(scene: Scene) -> tuple[str, tuple[str, ...]] | None:

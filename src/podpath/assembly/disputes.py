@@ -71,10 +71,7 @@ class Disputes:
         if len(ranked) == 1:
             return Known(first.value, first.span, first.meaning)
         self._contradict(fact, ranked)
-        shown = sum(claim.shown for claim in ranked) > 1
-        return Unknown(
-            fact, ask, tuple(claim.option for claim in ranked), "two outputs disagree" if shown else "it was changed on the way"
-        )
+        return Unknown(fact, ask, tuple(claim.option for claim in ranked), _why(ranked))
 
     def decide(self, fact: str, ask: str, claims: Iterable[Claim[T]]) -> T:
         """Take the likeliest of the claims (at least one), or the one that this run is told to take."""
@@ -109,6 +106,13 @@ def rank_claims(claims: Iterable[Claim[T]]) -> list[Claim[T]]:
         else:
             found.append(claim)
     return sorted(found, key=lambda claim: claim.standing)
+
+
+def _why(ranked: Sequence[Claim[T]]) -> str:
+    if sum(claim.shown for claim in ranked) > 1:
+        return "outputs disagree"
+    changed = any(claim.standing is Standing.AFTER for claim in ranked)
+    return "it was changed on the way" if changed else "not in the evidence"
 
 
 def _spell(value: object) -> str:

@@ -74,9 +74,30 @@ _NOT_YET = re.compile(
 )
 
 
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])\s*(?=\S)")
+_LABEL_WIDTH = 90
+
+
 @lru_cache(maxsize=4096)
 def judge_label(label: str) -> Standing:
-    """Tell what a line of prose above an output says of the state that it shows."""
+    """Tell what the prose above an output says of the state that it shows.
+
+    Its last sentence counts first: it leads over to the output. What comes before that may speak of something else that
+    works, but a host that it names is the one that the output was taken on.
+    """
+    last = _judge_sentence(last_sentence(label))
+    if last is not Standing.PLAIN:
+        return last
+    whole = _judge_sentence(label)
+    return Standing.PLAIN if whole is Standing.GOOD else whole
+
+
+def last_sentence(label: str) -> str:
+    """Give the sentence of a label that stands right above the output."""
+    return _SENTENCE_END.split(label.strip())[-1]
+
+
+def _judge_sentence(label: str) -> Standing:
     if _BAD.search(label):
         return Standing.BAD
     if _ELSEWHERE.search(label):
@@ -96,4 +117,7 @@ def spell_meaning(span: Span | None) -> str:
     if span is None:
         return "as the kernel's own rules imply"
     label = span.source.label
-    return f"as at {span} ({label.strip()})" if label and judge_label(label) is not Standing.PLAIN else f"as at {span}"
+    if not label or judge_label(label) is Standing.PLAIN:
+        return f"as at {span}"
+    words = last_sentence(label) if _judge_sentence(last_sentence(label)) is not Standing.PLAIN else label.strip()
+    return f"as at {span} ({words if len(words) <= _LABEL_WIDTH else words[: _LABEL_WIDTH - 3] + '...'})"

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from podpath.assembly.bridge_options import make_bridge, make_port, make_vxlan
-from podpath.assembly.completeness import lists_all
 from podpath.assembly.disputes import Claim, Disputes
 from podpath.assembly.draft import ASKS, NodeDraft, ask_in
 from podpath.assembly.greps import greped_macs
@@ -67,10 +66,6 @@ def assemble_links(draft: NodeDraft, evidence: Evidence, disputes: Disputes) -> 
             merged.setdefault((claim.netns, claim.name), _Merged(claim.span)).add(claim)
     for (netns, name), device in merged.items():
         draft.netns(netns).links[name] = _make_link(netns, name, device, disputes)
-    for scene, record in evidence.records(LinkRecord):
-        if lists_all(scene, "link") and not scene.is_elsewhere:
-            draft.netns(scene.netns).complete.add("link")
-            draft.netns(scene.netns).spans.setdefault("link", record.span)
 
 
 def _claim_links(evidence: Evidence) -> Iterator[LinkClaim]:

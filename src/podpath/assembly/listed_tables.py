@@ -1,20 +1,57 @@
-"""Whether a namespace's routes are listed whole: every table that its policy rules look up is, or follows from addresses."""
+"""Which listings of a namespace are whole, and where they stand.
+
+A walk takes "it is not there" at its word only of a whole listing. Routes are listed whole where every table that the policy
+rules look up is, or follows from addresses.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from podpath.assembly.completeness import listed_families, lists_all
 from podpath.assembly.draft import NetnsDraft, NodeDraft
+from podpath.assembly.scenes import Evidence
+from podpath.evidence.records import (
+    AddressRecord,
+    FdbRecord,
+    LinkRecord,
+    NeighbourRecord,
+    PolicyRuleRecord,
+    Record,
+    RouteRecord,
+    SocketRecord,
+)
 from podpath.net.addresses import Family
 from podpath.node.routing import DEFAULT, LOCAL
 
+_KINDS: Mapping[str, type[Record]] = {
+    "link": LinkRecord,
+    "address": AddressRecord,
+    "route": RouteRecord,
+    "rule": PolicyRuleRecord,
+    "neigh": NeighbourRecord,
+    "fdb": FdbRecord,
+    "sockets": SocketRecord,
+}
 
-def settle_completeness(draft: NodeDraft) -> None:
-    """Mark the namespaces whose IPv4 routes are listed whole."""
+
+def settle_completeness(draft: NodeDraft, evidence: Evidence) -> None:
+    """Mark the listings of each namespace that an output shows whole, for IPv4 where a kind has families."""
+    for scene in evidence.scenes:
+        if scene.is_elsewhere:
+            continue
+        for kind, record_type in _KINDS.items():
+            first = next((record for record in scene.reading.records if isinstance(record, record_type)), None)
+            if first is not None:
+                draft.netns(scene.netns).spans.setdefault(kind, first.span)
+            if kind != "route" and lists_all(scene, kind) and 4 in listed_families(scene):
+                draft.netns(scene.netns).complete.add(kind)
     for netns in draft.namespaces.values():
-        if _is_whole(netns, 4):
+        if _lists_routes(netns, 4):
             netns.complete.add("route")
 
 
-def _is_whole(netns: NetnsDraft, family: Family) -> bool:
+def _lists_routes(netns: NetnsDraft, family: Family) -> bool:
     """Tell whether each table that a rule looks up is listed; `local` follows from addresses and `default` is empty."""
     looked_up = {rule.table for rule in netns.rules if rule.family == family and rule.action == "lookup"}
     wanted = looked_up - {LOCAL, DEFAULT}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from podpath.assembly.completeness import lists_all
 from podpath.assembly.disputes import Claim, Disputes
 from podpath.assembly.draft import ASKS, NodeDraft, ask_in
 from podpath.assembly.scenes import Evidence, Scene
@@ -22,9 +21,6 @@ def assemble_neighbours(draft: NodeDraft, evidence: Evidence, disputes: Disputes
         if scene.is_elsewhere:
             continue
         found.setdefault((scene.netns, IfName(record.link), record.address), []).append((scene, record))
-        if lists_all(scene, "neigh"):
-            draft.netns(scene.netns).complete.add("neigh")
-        draft.netns(scene.netns).spans.setdefault("neigh", record.span)
     for (name, link, address), shown in found.items():
         fact = f"MAC of neighbour {address} on {link} in netns {name}"
         claims = [Claim(record.mac, record.span, scene.standing) for scene, record in shown]
@@ -53,9 +49,6 @@ def assemble_sockets(draft: NodeDraft, evidence: Evidence, disputes: Disputes) -
         )
         if not any(_is_same(socket, other) for other in netns.sockets):
             netns.sockets.append(socket)
-        netns.spans.setdefault("sockets", record.span)
-        if lists_all(scene, "sockets"):
-            netns.complete.add("sockets")
 
 
 def _is_same(one: Socket, other: Socket) -> bool:

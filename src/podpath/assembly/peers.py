@@ -62,18 +62,23 @@ def _find_peers(draft: NodeDraft, end: _End, ends: Sequence[_End]) -> list[Peer]
     """Give the devices that may be the other end: those of that name or index, the ones that point back first."""
     if end.peer_name is not None:
         return [Peer(netns=end.netns, link=IfName(end.peer_name))]
-    named = end.peer_netns if end.peer_netns is not None and not end.peer_netns.isdigit() else None
-    found: list[Peer] = []
-    for other in ends:
-        points_back = other.peer_ifindex is not None and other.peer_ifindex == end.link.ifindex
-        is_it = other.link.ifindex == end.peer_ifindex and other.link is not end.link and other.netns != end.netns
-        if is_it and points_back and (named is None or other.netns == name_netns(named)):
-            found.append(Peer(netns=other.netns, link=other.link.name))
-    if found or named is None:
-        return found
-    there = draft.namespaces.get(name_netns(named))
+    mutual = [other for other in ends if _is_mutual(end, other)]
+    if end.peer_netns is None or end.peer_netns.isdigit():
+        return [Peer(netns=other.netns, link=other.link.name) for other in mutual]
+    # one namespace may go by several names (its file, a process in it, its pod): the name given is a hint
+    named = [other for other in mutual if other.netns == name_netns(end.peer_netns)]
+    if mutual:
+        return [Peer(netns=other.netns, link=other.link.name) for other in named or mutual]
+    there = draft.namespaces.get(name_netns(end.peer_netns))
     same = [] if there is None else [link for link in there.links.values() if link.ifindex == end.peer_ifindex]
-    return [Peer(netns=name_netns(named), link=link.name) for link in same]
+    return [Peer(netns=name_netns(end.peer_netns), link=link.name) for link in same]
+
+
+def _is_mutual(end: _End, other: _End) -> bool:
+    """Tell whether two devices of two namespaces name each other's index."""
+    points = end.peer_ifindex is not None and end.peer_ifindex == other.link.ifindex
+    back = other.peer_ifindex is not None and other.peer_ifindex == end.link.ifindex
+    return points and back and end.netns != other.netns
 
 
 def _join(draft: NodeDraft, end: _End, peers: Sequence[Peer]) -> None:

@@ -42,10 +42,6 @@ def assemble_rules(draft: NodeDraft, evidence: Evidence, disputes: Disputes, tab
         known = {rule.priority for rule in merged.items}
         missing = [] if merged.whole else [rule for rule in DEFAULT_RULES[family] if rule.priority not in known]
         netns.rules.extend(sorted([*merged.items, *missing], key=lambda rule: rule.priority))
-        if merged.whole and family == 4:
-            netns.complete.add("rule")
-        if merged.span is not None:
-            netns.spans.setdefault("rule", merged.span)
     for netns in draft.namespaces.values():
         families = {rule.family for rule in netns.rules}
         for family in (4, 6):

@@ -13,6 +13,7 @@ from podpath.assembly.scenes import Evidence, Scene
 from podpath.assembly.tables import TableNumbers
 from podpath.evidence.records import NexthopRecord, RouteRecord
 from podpath.net.addresses import Family, IfName
+from podpath.net.provenance import Span
 from podpath.node.routing import LOCAL, MAIN, Nexthop, Route
 
 _Key = tuple[str, Family, int]
@@ -39,8 +40,6 @@ def assemble_routes(
         netns.routes.extend(merged.items)
         if merged.whole:
             netns.whole_tables.add((family, table))
-        if merged.span is not None and table == MAIN:
-            netns.spans.setdefault("route", merged.span)
 
 
 def _read_scene(scene: Scene, tables: TableNumbers) -> Iterator[tuple[_Key, Snapshot[Route]]]:
@@ -52,14 +51,15 @@ def _read_scene(scene: Scene, tables: TableNumbers) -> Iterator[tuple[_Key, Snap
             route = make_route(record, tables)
             span = span or record.span
             found.setdefault((record.prefix.family, route.table), {}).setdefault(key_of(route), route)
-    if span is None:
-        return
     whole = listed_tables(scene)
+    if span is None:
+        if not whole:
+            return
+        span = Span(scene.source, scene.source.first_line, scene.source.first_line)
     families = listed_families(scene)
     if "all" in whole:
         for family in families:
-            if any(shown == family for shown, _ in found):
-                found.setdefault((family, MAIN), {})
+            found.setdefault((family, MAIN), {})
     for (family, table), routes in found.items():
         lists = family in families and ("all" in whole or table in {tables.number(name) for name in whole})
         yield (scene.netns, family, table), Snapshot(routes, lists, span, scene.standing)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar, cast
 
 from podpath.assembly.labels import Standing, judge_source
@@ -60,13 +60,13 @@ class Evidence:
 
     @classmethod
     def gather(cls, read: Iterable[tuple[Source, Reading]]) -> Evidence:
-        """Place every source that was read."""
-        scenes: list[Scene] = []
+        """Place every source that was read. Where all of them show a good host, the case is about that host."""
+        scenes = [set_scene(source, reading, number) for number, (source, reading) in enumerate(read)]
+        if all(scene.is_elsewhere for scene in scenes if scene.reading.records):
+            scenes = [replace(scene, standing=Standing.PLAIN) for scene in scenes]
         records: dict[type[Record], list[tuple[Scene, Record]]] = {}
-        for number, (source, reading) in enumerate(read):
-            scene = set_scene(source, reading, number)
-            scenes.append(scene)
-            for record in reading.records:
+        for scene in scenes:
+            for record in scene.reading.records:
                 records.setdefault(type(record), []).append((scene, record))
         return cls(scenes=tuple(scenes), _records=records)
 
