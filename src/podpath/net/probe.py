@@ -64,9 +64,10 @@ class Probe(NamedTuple):
         )  # fmt: skip
 
     def __str__(self) -> str:
-        """Spell it so that `parse` reads it back."""
+        """Spell it so that `parse` reads it back; a client port that was only assumed is left out."""
         if self.protocol in (protocols.TCP, protocols.UDP):
-            ends = f"{endpoint(self.src, self.sport)} > {endpoint(self.dst, self.dport)}"
+            source = str(self.src) if self.sport == EPHEMERAL else endpoint(self.src, self.sport)
+            ends = f"{source} > {endpoint(self.dst, self.dport)}"
         else:
             ends = f"{self.src} > {self.dst}"
         name = "icmp" if self.protocol == protocols.ICMPV6 else protocols.protocol_name(self.protocol)
