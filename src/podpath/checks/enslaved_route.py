@@ -72,7 +72,7 @@ def check(case: Case) -> Iterator[Finding]:
 
 def find_slave_routes(node: Node) -> Iterator[SlaveRoute]:
     """Give every unicast route of the host's main table that leads over an enslaved device."""
-    routes = [route for route in node.host.routes.items if route.table == MAIN and route.type == "unicast"]
+    routes = [route for route in node.host.routes.items if route.table == MAIN and route.type == "unicast" and _is_own(route)]
     for route in routes:
         link = _find_device(node, route)
         enslaved = find_enslaved(node, link) if link is not None else None
@@ -154,6 +154,11 @@ def example_address(route: Route) -> Address:
     if route.prefix.covers(metadata):
         return metadata
     return Address(route.prefix.family, max(route.prefix.broadcast.value - 1, route.prefix.network))
+
+
+def _is_own(route: Route) -> bool:
+    """Tell whether a route says something of its device: every device has IPv6's link-local one, enslaved or not."""
+    return not (route.prefix.family == 6 and route.prefix.address.is_link_local)
 
 
 def _find_device(node: Node, route: Route) -> Link | None:

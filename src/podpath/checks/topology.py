@@ -64,7 +64,7 @@ def find_enslaved(node: Node, link: Link) -> Enslaved | None:
 
 
 def find_attachments(node: Node) -> Iterator[Attachment]:
-    """Give every pod whose veth pair into the host is known."""
+    """Give every pod whose veth pair into the host is known, and whose address is."""
     for namespace in node.namespaces.values():
         if namespace.name == HOST:
             continue
@@ -73,7 +73,7 @@ def find_attachments(node: Node) -> Iterator[Attachment]:
             if not isinstance(peer, Known) or peer.value.netns != HOST:
                 continue
             outer = find_link(node.host, peer.value.link)
-            if outer is not None:
+            if outer is not None and any(item.link == inner.name for item in namespace.addresses.items):
                 addresses = tuple(item for item in namespace.addresses.items if item.link == inner.name)
                 yield Attachment(namespace, inner, outer, addresses)
 

@@ -17,6 +17,7 @@ from podpath.checks import (
     no_route,
     packet_size,
     route_localnet,
+    routing_loop,
     rp_filter,
     source_refused,
     untracked,
@@ -71,7 +72,7 @@ def find_cause(node: Node, branch: Branch) -> Cause | None:
         return None
     step = trace.deciding
     place = find_rule(node, step) if _hook_of(step) else None
-    check = _name(trace, step, place)
+    check = _name(branch, trace, step, place)
     return Cause(check=check, branch=branch, trace=trace, step=step, place=place)
 
 
@@ -116,8 +117,12 @@ def _hook_of(step: Step) -> str:
     return hook if hook in HOOKS else ""
 
 
-def _name(trace: Trace, step: Step, place: RulePlace | None) -> str:
+def _name(branch: Branch, trace: Trace, step: Step, place: RulePlace | None) -> str:
     reason = trace.outcome.reason if isinstance(trace.outcome, (Dropped, Rejected)) else ""
+    if branch.kind == "refused":
+        return no_listener.NAME
+    if branch.kind == "reply not translated":
+        return bridge_netfilter.NAME if _is_bridged(trace) else untranslated_reply.NAME
     if _hook_of(step):
         return _name_rule(trace, step, place)
     if reason == "IP_RPFILTER":
@@ -125,9 +130,7 @@ def _name(trace: Trace, step: Step, place: RulePlace | None) -> str:
     for fits, name in _BY_STEP:
         if fits(trace, step, reason):
             return name
-    if trace.direction == "reply" and _is_bridged(trace):
-        return bridge_netfilter.NAME
-    return untranslated_reply.NAME if trace.direction == "reply" and not isinstance(trace.outcome, Dropped) else no_route.NAME
+    return untranslated_reply.NAME if branch.kind in ("stray", "misdelivered") else no_route.NAME
 
 
 def _name_rule(trace: Trace, step: Step, place: RulePlace | None) -> str:
@@ -161,7 +164,7 @@ def _at(*stages: str) -> Callable[[Trace, Step, str], bool]:
 _BY_STEP: tuple[tuple[Callable[[Trace, Step, str], bool], str], ...] = (
     (_says("does not forward", "IP_INADDRERRORS"), ip_forward.NAME),
     (_says("do not fit the MTU", "PKT_TOO_BIG"), packet_size.NAME),
-    (_says("NO_SOCKET", "nobody listens"), no_listener.NAME),
+    (_says("its TTL of"), routing_loop.NAME),
     (_at("neighbour"), neighbour_failed.NAME),
     (_says("hairpin"), hairpin.NAME),
     (_says("IP_LOCALNET", "127.0.0.0/8", "route_localnet"), route_localnet.NAME),

@@ -38,7 +38,7 @@ class Prover:
         self._before: dict[Probe, str] = {}
 
     def prove(self, candidates: Iterable[Repair]) -> tuple[Repair, ...]:
-        """Give the first candidate that cures, with what else it changes; all unproven where none does.
+        """Give the first candidate that cures, with what else it changes; what the model has no word for where none does.
 
         One that changes nothing else is preferred to an earlier one that does.
         """
@@ -57,7 +57,7 @@ class Prover:
                 break
         if cures:
             return (min(cures, key=lambda repair: len(repair.side_effects)),)
-        return tuple(tried[:1])
+        return tuple(repair for repair in tried if not repair.changes)
 
     def _cures(self, node: Node) -> bool:
         return self._verdict(Engine(node), self._probe) == "works"

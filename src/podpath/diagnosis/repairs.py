@@ -228,7 +228,8 @@ def _let_host_forward(node: Node, cause: Cause) -> Iterator[Repair]:
 def _delete_route(node: Node, cause: Cause) -> Iterator[Repair]:
     """Take away the route of an ending type that won."""
     for route in node.namespaces[cause.step.netns].routes.items:
-        if route.span is not None and route.span in cause.step.spans and not route.inferred:
+        own = route.inferred or route.protocol == "kernel"
+        if route.span is not None and route.span in cause.step.spans and not own:
             words = enslaved_route.spell_route(route)
             kind = "" if route.type == "unicast" else f"{route.type} "
             yield Repair(

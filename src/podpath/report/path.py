@@ -10,17 +10,27 @@ from podpath.net.packet import Packet, endpoint
 from podpath.report.escape import escape
 from podpath.report.style import Style
 
+MOST_HOPS = 12
+"""Hops that are drawn of one packet: only one that goes round has more."""
+
 
 def render_path(branch: Branch, style: Style, indent: str) -> list[str]:
-    """Draw each packet of the branch: its name, direction, hops, and where it arrived or broke."""
+    """Draw each packet of the branch: its name, direction, hops, and where it arrived or broke.
+
+    The last packet of a branch that fails broke it, even where it reached somebody: a reply that its client does not know.
+    """
     width = max((len(trace.name) for trace in branch.traces), default=0)
     lines: list[str] = []
     for trace in branch.traces:
         arrow = style.forth if trace.direction == "original" else style.back
         head = f"{indent}{escape(trace.name):<{width}} {arrow} "
-        tail = f"{_sign(trace.outcome, style)} {_ending(trace, style)}"
-        hops = style.hop.join(_hops(trace))
-        if len(head) + len(hops) + len(_ending(trace, style)) + 3 <= style.width or len(head) > style.width:
+        arrived = isinstance(trace.outcome, (Delivered, Transmitted))
+        unwanted = arrived and branch.works is False and trace is branch.last
+        sign = style.broken if unwanted else _sign(trace.outcome, style)
+        words = f"{_ending(trace, style)}{_unwanted(branch.kind, style) if unwanted else ''}"
+        tail = f"{sign} {words}"
+        hops = style.hop.join(_shorten(list(_hops(trace)), style))
+        if len(head) + len(hops) + len(words) + 3 <= style.width or len(head) > style.width:
             lines.append(f"{head}{hops} {tail}")
         else:
             lines += [f"{head}{hops}", f"{' ' * len(head)}{tail}"]
@@ -35,11 +45,9 @@ def describe_outcome(outcome: Outcome) -> str:
         case Transmitted():
             return f"left the node on {escape(outcome.link)}"
         case Dropped():
-            return f"dropped in netns {escape(outcome.netns)} ({escape(outcome.reason)})"
+            return f"dropped in netns {escape(outcome.netns)}{_reason(outcome.reason)}"
         case Rejected():
-            return (
-                f"rejected in netns {escape(outcome.netns)} ({escape(outcome.reason)}): the sender gets {escape(outcome.answer)}"
-            )
+            return f"rejected in netns {escape(outcome.netns)}{_reason(outcome.reason)}: the sender gets {escape(outcome.answer)}"
         case Undecided():
             return f"undecided in netns {escape(outcome.netns)}: {escape(outcome.why)}"
         case _:
@@ -89,11 +97,27 @@ def _ending(trace: Trace, style: Style) -> str:
         case Dropped() | Rejected():
             stage = f"at {escape(trace.deciding.stage)}" if trace.steps else ""
             word = "dropped" if isinstance(outcome, Dropped) else "rejected"
-            return style.paint("bad", f"{word} {stage} ({escape(outcome.reason)})")
+            return style.paint("bad", f"{word} {stage}{_reason(outcome.reason)}")
         case Undecided():
             return style.paint("warn", f"undecided: {escape(outcome.why)}")
         case _:
             assert_never(outcome)
+
+
+def _reason(reason: str) -> str:
+    """Name the kernel's drop reason where it says something."""
+    return f" ({escape(reason)})" if reason and reason != "NOT_SPECIFIED" else ""
+
+
+def _unwanted(kind: str, style: Style) -> str:
+    return style.paint("bad", f": {escape(kind)}" if kind else "")
+
+
+def _shorten(hops: list[str], style: Style) -> list[str]:
+    """Leave out the middle of a way that goes round and round."""
+    if len(hops) <= MOST_HOPS:
+        return hops
+    return [*hops[: MOST_HOPS - 2], "…" if style.unicode else "...", hops[-1]]
 
 
 def _ends(packet: Packet) -> tuple[object, ...]:

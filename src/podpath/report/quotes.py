@@ -34,7 +34,7 @@ def render_quotes(spans: Iterable[Span], marks: Sequence[str], style: Style, ind
 def quote(span: Span) -> str:
     """Spell a span as one line: `file:line | text` of its first line."""
     place, text = _rows(span)[0]
-    return f"{place} | {text}"
+    return f"{place} | {text}" if text.strip() else place
 
 
 def _rows(span: Span) -> list[tuple[str, str]]:
