@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from podpath.checks.finding import Finding
 from podpath.checks.registry import run_checks
+from podpath.diagnosis.check_proof import prove_check
 from podpath.diagnosis.comparison import compare_with_good
 from podpath.diagnosis.diagnosis import Diagnosis, Question
 from podpath.diagnosis.explanations import Explanation, assess, explain, is_certain
@@ -35,7 +36,7 @@ def diagnose(case: Case, probes: tuple[Probe, ...] = (), good: Case | None = Non
         failing = [symptom for symptom in symptoms if symptom.fails is True]
     explanations = explain(case, symptoms) if failing else ()
     causes, possible, questions = _conclude(explanations, symptoms, flows)
-    findings = merge_checks(causes, tuple(run_checks(case)))
+    findings = tuple(prove_check(case, finding, flows) for finding in merge_checks(causes, tuple(run_checks(case))))
     judgements = _final_judgements(base, explanations, symptoms)
     notes = tuple(_notes(failing, explanations, judgements))
     if not possible and failing and not explanations:

@@ -60,8 +60,8 @@ def _proof(repair: Repair) -> str:
     altered = "see below for what else it changes" if repair.side_effects else "no other walked connection changes"
     match repair.proven:
         case "simulated":
-            return f"proven in simulation: with it the connection works; {altered}"
+            return f"proven in simulation; {altered}"
         case "lab":
-            return f"proven on a real kernel: with it the connection works; {altered}"
+            return f"proven on a real kernel; {altered}"
         case _:
             return "not proven: no walk covers it"
