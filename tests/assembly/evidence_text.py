@@ -7,7 +7,7 @@ from textwrap import dedent
 from typing import NamedTuple, TypeVar
 
 from podpath.assembly.case import assemble_case
-from podpath.evidence.deeds import read_typed, recognise_typed
+from podpath.evidence import deeds, ovs_bond, ovs_vsctl, tcpdump
 from podpath.evidence.document import split_document
 from podpath.evidence.recognition import read
 from podpath.evidence.records import Reading, Record
@@ -19,6 +19,7 @@ from podpath.node.node import Netns
 from podpath.node.routing import Route
 
 T = TypeVar("T")
+_MORE = (deeds.FORMAT, ovs_bond.FORMAT, ovs_vsctl.FORMAT, tcpdump.FORMAT)
 Read = tuple[Source, Reading]
 
 
@@ -41,7 +42,7 @@ def read_outputs(*outputs: Output, name: str = "ticket.md") -> list[Read]:
             name=name, lines=lines, first_line=line, command=output.command, netns=output.netns, label=output.label,
             order=order, prompt="root@n1:~#",
         )  # fmt: skip
-        reading = read(source)
+        reading = _read(source)
         assert reading is not None, f"no reader knows {output.command!r}"
         found.append((source, reading))
         line += len(lines) + 2
@@ -61,7 +62,10 @@ def case_of_document(text: str, name: str = "ticket.md") -> Case:
 
 def _read(source: Source) -> Reading | None:
     reading = read(source)
-    return read_typed(source) if reading is None and recognise_typed(source) else reading
+    if reading is None:
+        known = [row for row in _MORE if row.recognise(source)]
+        return max(known, key=lambda row: row.recognise(source)).read(source) if known else None
+    return reading
 
 
 def by_hand(

@@ -89,7 +89,7 @@ class Disputes:
         """Note outputs of one node that differ; what another host shows contradicts nothing."""
         shown = [claim for claim in ranked if claim.shown and claim.span is not None and claim.standing is not Standing.ELSEWHERE]
         if len(shown) > 1:
-            spans = tuple(claim.span for claim in shown if claim.span is not None)
+            spans = tuple(dict.fromkeys(claim.span for claim in shown if claim.span is not None))
             states = "; ".join(f"{_spell(claim.value)} {claim.option.meaning}".strip() for claim in shown)
             self.contradictions.append(Contradiction(fact=fact, spans=spans, meaning=states))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from podpath.assembly.disputes import Disputes
 from podpath.assembly.draft import NodeDraft
@@ -18,6 +19,7 @@ from podpath.assembly.scenes import Evidence
 from podpath.assembly.sightings import Sightings
 from podpath.assembly.tries import local_pods
 from podpath.net.addresses import Address
+from podpath.node.node import Pod
 
 
 def infer_topology(draft: NodeDraft, evidence: Evidence, sightings: Sightings, disputes: Disputes) -> None:
@@ -35,6 +37,16 @@ def infer_topology(draft: NodeDraft, evidence: Evidence, sightings: Sightings, d
     infer_lone_pods(draft, pods.items(), disputes)
     infer_unseen_peers(draft)
     infer_devices(draft, sightings)
+    draft.pods = [replace(pod, netns=_netns_of(draft, pod)) for pod in draft.pods]
+
+
+def _netns_of(draft: NodeDraft, pod: Pod) -> str | None:
+    """Give the namespace that is a pod's: of its name, or with its address, unless it runs in the host's."""
+    for name in (f"pod/{pod.namespace}/{pod.name}", f"pod/?/{pod.name}", pod.name):
+        if name in draft.namespaces:
+            return name
+    owner = draft.owner(pod.address) if pod.address is not None else None
+    return pod.netns if owner is None else owner.name
 
 
 def _spoken_of(draft: NodeDraft) -> Iterator[tuple[Address, Mention]]:

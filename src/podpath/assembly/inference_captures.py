@@ -54,14 +54,15 @@ def _find_translations(packets: Sequence[Sighting]) -> Iterator[Translation]:
     """Give connections that leave the host from another address than they came in from."""
     for connection in gather_connections([seen for seen in packets if seen.netns == HOST]):
         copy = connection.copy
-        if copy is not None and copy.client[0] != connection.client[0] and is_copy(connection.syn, copy.syn):
+        moved = copy is not None and copy.syn.link != connection.syn.link and copy.syn.direction != "in"
+        if copy is not None and moved and copy.client[0] != connection.client[0] and is_copy(connection.syn, copy.syn):
             yield Translation(connection.syn, copy.syn)
 
 
 def _add_host_address(draft: NodeDraft, translation: Translation) -> None:
     """Take the source of a translated packet for an address of the host, on the device that it leaves by."""
     address, link = translation.after.packet.src, translation.after.link
-    if link is None or draft.owner(address) is not None or translation.after.direction == "in":
+    if link is None or draft.owner(address) is not None:
         return
     reason = f"{translation.after.span}: what came in from {translation.before.packet.src} leaves from it by {link}"
     draft.host.addresses.append(

@@ -17,6 +17,7 @@ from podpath.node.node import HOST
 from podpath.node.routing import Nexthop, Route
 
 POD_LINK = IfName("eth0")
+_ANSWERED = "what the pod sends does reach its host; where no output shows the MAC, one stands for it"
 TUNNELS = frozenset({"vxlan", "geneve", "ipip", "gre", "wireguard", "sit", "ip6tnl"})
 """Kinds of device that lead to other nodes."""
 
@@ -105,12 +106,7 @@ def _route_out(draft: NodeDraft, netns: NetnsDraft, link: IfName, host_link: IfN
     if gateway is None:
         shown = [own.address for own in draft.host.addresses if own.address.family == family and own.scope == "global"]
         gateway = shown[0] if shown else Address.parse("169.254.1.1" if family == 4 else "fe80::1")
-        # plugins that route answer for the gateway themselves, or set it as a permanent entry: the pod's packets do come out
-        there = draft.host.links.get(host_link) if host_link is not None else None
-        mac = None if there is None else there.mac
-        netns.neighbours.append(
-            Neighbour(address=gateway, link=link, mac=mac, state="PERMANENT", inferred="the pod's packets reach the host")
-        )
+        _know_gateway(draft, netns, Neighbour(address=gateway, link=link, inferred=_ANSWERED), host_link)
     netns.routes.append(
         Route(
             prefix=Prefix(family, 0, 0),
@@ -118,6 +114,16 @@ def _route_out(draft: NodeDraft, netns: NetnsDraft, link: IfName, host_link: IfN
             inferred=f"{seed.reason}; a pod's default route leads to its host",
         )
     )
+
+
+def _know_gateway(draft: NodeDraft, netns: NetnsDraft, entry: Neighbour, host_link: IfName | None) -> None:
+    """Let the pod know its gateway's MAC: plugins that route answer ARP by a program of theirs, or set the entry for good."""
+    there = draft.host.links.get(host_link) if host_link is not None else None
+    if there is None:
+        return
+    mac = there.mac or Mac(":".join(f"{byte:02x}" for byte in (2, *(entry.address.value & 0xFFFFFFFF).to_bytes(4, "big"), 1)))
+    draft.host.links[there.name] = replace(there, mac=mac)
+    netns.neighbours.append(replace(entry, mac=mac, state="PERMANENT"))
 
 
 def _route_in(draft: NodeDraft, host_link: IfName, seed: PodSeed) -> None:
