@@ -18,6 +18,10 @@ from pathlib import Path
 from podpath.checks.registry import CHECKS, Check
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from scripts import modelled_tables  # noqa: E402  # the folder above is only now on the path
+
 MARK = re.compile(r"(?P<open><!-- generated: (?P<name>[\w-]+) -->\n).*?(?P<close><!-- end -->)", re.DOTALL)
 
 
@@ -61,7 +65,7 @@ def check_section(check: Check) -> str:
     return "".join(sections)
 
 
-PARTS: dict[str, Callable[[], str]] = {"picture": picture}
+PARTS: dict[str, Callable[[], str]] = {"picture": picture, **modelled_tables.PARTS}
 PAGES: dict[str, Callable[[], str]] = {"docs/checks.md": checks_page}
 
 

@@ -1,0 +1,93 @@
+"""Tables of docs/modelled.md and docs/evidence.md, made from the model's own data."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping
+
+from podpath.datapath.not_modelled import BOUNDARIES
+from podpath.datapath.order import ORDER
+from podpath.datapath.xtables.matches import opaque
+from podpath.datapath.xtables.registry import MATCHES, TARGETS
+from podpath.datapath.xtables.targets import silent, unknown
+from podpath.evidence.recognition import FORMATS
+
+
+def stages() -> str:
+    """Give the order table: each path's stages, with the kernel function of IPv4, and of IPv6 where it is another."""
+    rows = []
+    for path, listed in ORDER[4].items():
+        for four, six in zip(listed, ORDER[6][path], strict=True):
+            other = "" if six.function == four.function else f"`{six.function}`"
+            rows.append((path, four.name, f"`{four.function}`", other))
+    return table(("path", "stage", "kernel function (IPv4)", "IPv6, where it is another"), rows)
+
+
+def matches() -> str:
+    """Give the matches that are evaluated."""
+    known = {name: make for name, make in MATCHES.items() if name not in opaque.EXTENSIONS}
+    return table(("match", "what it asks"), described(known))
+
+
+def opaque_matches() -> str:
+    """Give the matches that fork a walk, and what their answer depends on."""
+    rows = ((f"`-m {name}`", entry.depends, "yes" if entry.likely else "no") for name, entry in sorted(opaque.EXTENSIONS.items()))
+    return table(("match", "its answer depends on", "likelier answer"), rows)
+
+
+def targets() -> str:
+    """Give the targets that are carried out."""
+    known = {name: make for name, make in TARGETS.items() if name not in unknown.NOT_FOLLOWED}
+    return table(("target", "what it does"), described(known))
+
+
+def silent_targets() -> str:
+    """Give the targets that change nothing a walk looks at."""
+    return table(("target", "what it does"), ((f"`{name}`", effect) for name, effect in sorted(silent.EFFECTS.items())))
+
+
+def boundaries() -> str:
+    """Give what is not modelled."""
+    rows = [(f"`-j {name}`", why, "`iptables-save -c`", "ends") for name, why in sorted(unknown.NOT_FOLLOWED.items())]
+    rows += [
+        (item.name, item.why, f"`{item.ask}`" if item.ask else "", "ends" if item.ends else "goes on")
+        for item in BOUNDARIES.values()
+    ]
+    return table(("what", "why", "command that shows it", "a walk"), rows)
+
+
+def formats() -> str:
+    """Give the formats of evidence."""
+    rows = ((f"`{row.name}`", first_sentence(sys.modules[row.read.__module__].__doc__)) for row in FORMATS)
+    return table(("format", "what its reader knows"), sorted(rows))
+
+
+def described(makers: Mapping[str, Callable[..., object]]) -> Iterable[tuple[str, str]]:
+    """Pair names with what the modules behind them say of themselves."""
+    for name, make in sorted(makers.items()):
+        text = first_sentence(sys.modules[make.__module__].__doc__)
+        yield f"`{name}`", re.sub(r"^`-[mj] [^:]*: ", "", text)
+
+
+def first_sentence(text: str | None) -> str:
+    """Give the first paragraph of a docstring on one line."""
+    return " ".join((text or "").strip().split("\n\n")[0].split())
+
+
+def table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    """Spell a Markdown table."""
+    lines = [heads, ("---",) * len(heads), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines) + "\n"
+
+
+PARTS: dict[str, Callable[[], str]] = {
+    "stages": stages,
+    "matches": matches,
+    "opaque-matches": opaque_matches,
+    "targets": targets,
+    "silent-targets": silent_targets,
+    "boundaries": boundaries,
+    "formats": formats,
+}
+"""By the name in a page's `<!-- generated: NAME -->`."""
