@@ -50,7 +50,7 @@ def record(folder: Path) -> None:
 def build(machine: Machine) -> tuple[Netns, Netns]:
     """Build the node with its bond, a switch, and another host behind the switch; give the node and the other host."""
     node, switch, peer = machine.node(), machine.named("tor-switch"), machine.named(PEER_NAME)
-    node.sysctl(net__ipv6__conf__all__disable_ipv6=1, net__ipv6__conf__default__disable_ipv6=1)
+    node.sysctl(net__ipv4__ip_forward=1, net__ipv6__conf__all__disable_ipv6=1, net__ipv6__conf__default__disable_ipv6=1)
     switch.ip("link add br0 address 44:4c:a8:00:0e:01 type bridge")
     for number, (slave, mac) in enumerate(SLAVES.items(), start=1):
         machine.veth(node, slave, switch, f"swp{number}", macs=(mac, f"44:4c:a8:00:0e:1{number}"))
