@@ -41,6 +41,15 @@ def diagnosis(path: Path, exit_code: int) -> dict[str, Any]:
     return answer
 
 
+def assert_cause(incident: Incident, answer: dict[str, Any]) -> None:
+    """Require that the first finding is the cause and quotes the line that decides."""
+    cause = answer["findings"][0]
+
+    assert cause["severity"] == "cause"
+    assert cause["check"] in incident.checks
+    assert [quote for quote in cause["evidence"] if re.search(incident.deciding, quote["text"])]
+
+
 def test_every_recorded_incident_is_tested() -> None:
     """A folder beside the others has its row here."""
     assert {incident.name for incident in RECORDED} == {path.name for path in INCIDENTS.iterdir() if path.is_dir()}
@@ -49,12 +58,7 @@ def test_every_recorded_incident_is_tested() -> None:
 @pytest.mark.parametrize(("incident", "form"), BAD, ids=lambda value: value if isinstance(value, str) else value.name)
 def test_the_cause_is_named_on_the_bad_node(incident: Incident, form: str) -> None:
     """The first finding is the cause, and quotes the line that decides."""
-    answer = diagnosis(INCIDENTS / incident.name / form, exit_code=1)
-    cause = answer["findings"][0]
-
-    assert cause["severity"] == "cause"
-    assert cause["check"] in incident.checks
-    assert [quote for quote in cause["evidence"] if re.search(incident.deciding, quote["text"])]
+    assert_cause(incident, diagnosis(INCIDENTS / incident.name / form, exit_code=1))
 
 
 @pytest.mark.parametrize(("incident", "form"), BAD, ids=lambda value: value if isinstance(value, str) else value.name)

@@ -1,0 +1,37 @@
+"""The incidents on the real kernel of this machine: built, broken, recorded, diagnosed, mended, diagnosed again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from examples.record import kube_proxy
+from examples.record.__main__ import INCIDENTS
+from tests.incidents.test_examples import RECORDED, Incident, assert_cause, diagnosis
+
+TOOLS = ("bridge", "conntrack", "curl", "ethtool", "ipset", "iptables-restore", "nft", "nsenter", "sysctl", "tcpdump", "unshare")
+OVS_TOOLS = ("ovs-appctl", "ovs-vsctl", "ovs-vswitchd", "ovsdb-server", "ovsdb-tool", "ping", "route")
+
+
+def test_every_recorded_incident_has_its_recorder() -> None:
+    """What stands in examples/incidents can be recorded again."""
+    assert set(INCIDENTS) == {incident.name for incident in RECORDED}
+
+
+def test_chains_are_named_as_kube_proxy_names_them() -> None:
+    """A service's chain in a recording is the one that a real kube-proxy would write (its own test has this name)."""
+    service = kube_proxy.Service(name="ns1/svc1:p80", address="172.30.0.41", port=80, endpoints=("10.180.0.1:80",))
+
+    assert ("KUBE-SVC-XPGD46QRK7WJZT7O", "KUBE-SEP-SXIVWICOYRO3J4NJ") == (service.chain, service.endpoint_chain("10.180.0.1:80"))
+
+
+@pytest.mark.kernel(*TOOLS, *OVS_TOOLS)
+@pytest.mark.parametrize("incident", RECORDED, ids=lambda incident: incident.name)
+def test_an_incident_recorded_now_is_explained(incident: Incident, tmp_path: Path) -> None:
+    """The cause is named from what this kernel just did, and nothing is found once it is mended."""
+    INCIDENTS[incident.name](tmp_path)
+    for form in ("ticket.md", "bundle"):
+        assert_cause(incident, diagnosis(tmp_path / form, exit_code=1))
+
+    assert diagnosis(tmp_path / "good", exit_code=0)["findings"] == []
