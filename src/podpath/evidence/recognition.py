@@ -12,6 +12,14 @@ from podpath.evidence import (
     bridge_fdb,
     bridge_link,
     bridge_vlan,
+    bundle_manifest,
+    cilium_config,
+    cilium_status,
+    cni,
+    component_log,
+    connects,
+    curl,
+    deeds,
     ip_brief,
     ip_device,
     ip_device_json,
@@ -21,16 +29,25 @@ from podpath.evidence import (
     ip_rule,
     iptables_listing,
     iptables_rules,
+    kubectl_describe,
+    kubectl_events,
+    kubectl_get,
     lsmod,
+    ovs_bond,
+    ovs_vsctl,
+    ping,
+    resolvers,
     route_table,
     socket_table,
     sysctl,
+    tcpdump,
 )
 from podpath.evidence.formats import NO, Format
 from podpath.evidence.records import Reading
 from podpath.net.provenance import Source
 
 FORMATS: tuple[Format, ...] = (
+    deeds.FORMAT,
     *ip_device.FORMATS,
     *ip_device_json.FORMATS,
     *ip_brief.FORMATS,
@@ -49,6 +66,21 @@ FORMATS: tuple[Format, ...] = (
     lsmod.FORMAT,
     *iptables_rules.FORMATS,
     *iptables_listing.FORMATS,
+    ovs_vsctl.FORMAT,
+    ovs_bond.FORMAT,
+    bundle_manifest.FORMAT,
+    cni.FORMAT,
+    cilium_config.FORMAT,
+    cilium_status.FORMAT,
+    kubectl_describe.FORMAT,
+    kubectl_events.FORMAT,
+    kubectl_get.FORMAT,
+    tcpdump.FORMAT,
+    curl.FORMAT,
+    ping.FORMAT,
+    connects.FORMAT,
+    resolvers.FORMAT,
+    component_log.FORMAT,
 )
 """All formats. Rows of one family of tools stand together."""
 

@@ -221,7 +221,7 @@ class SocketRecord(Record):
     protocol: int
     state: str
     local: Address | None
-    """None: any address."""
+    """None: any address; `::` where the socket is of IPv6 only."""
     port: int | None
     link: str | None = None
     process: str | None = None
@@ -376,17 +376,19 @@ class ArpRecord(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IpSetRecord(Record):
-    """A `create` line of `ipset save`."""
+    """A `create` line of `ipset save`, or a heading of `ipset list`."""
 
     name: str
     type: str
     family: Family
     options: Mapping[str, str]
+    size: int | None = None
+    """How many entries `ipset list` says it has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IpSetEntryRecord(Record):
-    """An `add` line of `ipset save`."""
+    """An `add` line of `ipset save`, or a member of `ipset list`."""
 
     name: str
     parts: tuple[str, ...]
@@ -423,3 +425,28 @@ class ConnTupleRecord(NamedTuple):
     dport: int | None
     icmp_type: int | None = None
     icmp_id: int | None = None
+
+
+class VethPairRecord(NamedTuple):
+    """The two ends of a veth pair, as a bundle's manifest states them."""
+
+    netns: str
+    link: IfName
+    peer_netns: str
+    peer_link: IfName
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BundleRecord(Record):
+    """What a bundle's `bundle.json` says of the node and its network namespaces."""
+
+    node: str | None = None
+    kernel: str | None = None
+    """`uname -r`."""
+    taken_at: float | None = None
+    """Seconds since the epoch."""
+    roles: Mapping[str, str] = field(default_factory=dict)
+    """`host`, `pod` or `other`, by the namespace's name."""
+    pods: Mapping[str, str] = field(default_factory=dict)
+    """`NAMESPACE/NAME` of the pod, by the namespace's name."""
+    veths: tuple[VethPairRecord, ...] = ()

@@ -139,7 +139,7 @@ class _Reader:
             text = " ".join([text.rstrip(), *(line.strip() for line in details)])
             details = []
         if frame.elided and frame.time is not None and self._latest is not None and int(self._latest) == int(frame.time):
-            frame = frame._replace(time=max(frame.time, self._latest))
+            frame = frame._replace(time=max(frame.time, self._latest + 1e-6))  # right after the packet above it
         self._latest = frame.time
         if frame.protocol in {"ARP", "RARP"}:
             self._add_arp(index, last, frame)

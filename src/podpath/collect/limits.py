@@ -1,0 +1,25 @@
+"""How much of an input is read: past these, evidence is cut or refused, and that is said."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Bounds on time and memory, whatever is given."""
+
+    output_bytes: int = 128 << 20
+    """Of one file that is one command's output: 150,000 rules of kube-proxy are 25 MB."""
+    text_bytes: int = 4 << 20
+    """Of one document or log: what people paste is far less, and its lines are looked at one by one."""
+    files: int = 20_000
+    """Members of an archive, or files in a folder."""
+    total_bytes: int = 512 << 20
+    """Of all members together, unpacked."""
+    ratio: int = 200
+    """Bytes that one byte of an archive may unpack to, once it is past `ratio_from`: text packs to a tenth or so."""
+    ratio_from: int = 16 << 20
+
+
+DEFAULT = Limits()

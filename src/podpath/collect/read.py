@@ -1,0 +1,185 @@
+"""The input of a diagnosis: files, folders, archives and standard input to sources.
+
+Nothing is written, nothing is followed out of a folder, and every limit that is hit is said.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import BinaryIO
+
+from podpath.collect import archives
+from podpath.collect.limits import DEFAULT, Limits
+from podpath.evidence.bundle import assemble_bundle, is_bundle
+from podpath.evidence.files import Evidence, make_gap, parse_file, split_lines
+from podpath.evidence.formats import LIKELY
+from podpath.evidence.recognition import recognise
+from podpath.net.errors import EvidenceError
+from podpath.net.provenance import Gap, Source
+
+STDIN = "-"
+_HEAD = 256 << 10
+"""As much of a large file as decides what it is."""
+
+
+def read_evidence(paths: Sequence[str], limits: Limits = DEFAULT, stdin: BinaryIO | None = None) -> Evidence:
+    """Read all that is given, in that order; `EvidenceError` names the first that cannot be read at all."""
+    sources: list[Source] = []
+    gaps: list[Gap] = []
+    for path in paths:
+        found = _read_path(path, limits, stdin)
+        sources.extend(found.sources)
+        gaps.extend(found.gaps)
+    return Evidence(tuple(sources), tuple(gaps))
+
+
+def _read_path(path: str, limits: Limits, stdin: BinaryIO | None) -> Evidence:
+    if path == STDIN:
+        return _read_stream(stdin if stdin is not None else sys.stdin.buffer, limits)
+    try:
+        mode = os.stat(path).st_mode  # noqa: PTH116 - a name with a NUL must end as a message too
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not a file name"
+        raise EvidenceError(f"{path}: {str(reason).lower()}") from error
+    if stat.S_ISDIR(mode):
+        return _read_folder(Path(path), limits)
+    if not stat.S_ISREG(mode):
+        raise EvidenceError(f"{path}: expected a file, a folder or an archive, saw a device or pipe; use - for standard input")
+    try:
+        with Path(path).open("rb") as file:
+            return _read_file(path, file, os.fstat(file.fileno()).st_size, limits)
+    except OSError as error:
+        raise EvidenceError(f"{path}: {str(error.strerror).lower()}") from error
+
+
+def _read_stream(stream: BinaryIO, limits: Limits) -> Evidence:
+    data = stream.read(limits.output_bytes + 1)
+    gaps = (
+        [] if len(data) <= limits.output_bytes else [make_gap("stdin", f"only the first {limits.output_bytes >> 20} MB are read")]
+    )
+    if not data.strip():
+        raise EvidenceError("standard input is empty: pipe the output of a command or a ticket into it")
+    found = _parse("stdin", data, len(data), limits)
+    return Evidence(found.sources, (*gaps, *found.gaps))
+
+
+def _read_file(name: str, file: BinaryIO, size: int, limits: Limits) -> Evidence:
+    head = file.read(_HEAD)
+    file.seek(0)
+    if archives.is_archive(head):
+        return _read_archive(name, file, size, limits)
+    if not head.strip() and size <= _HEAD:
+        raise EvidenceError(f"{name}: the file is empty")
+    return _parse(name, file.read(_share(name, head, size, limits)), size, limits)
+
+
+def _share(name: str, head: bytes, size: int, limits: Limits) -> int:
+    """Say how much of a file is read: one that is one output may be long, a document or a log is cut."""
+    if size <= limits.text_bytes:
+        return size
+    lines = split_lines(head.decode("utf-8", "replace"))
+    found = recognise(Source(name=name, lines=tuple(lines[:-1] or lines)))
+    one = (
+        found is not None
+        and found.name not in _CUT
+        and found.recognise(Source(name=name, lines=tuple(lines[:-1] or lines))) >= LIKELY
+    )
+    return limits.output_bytes if one else limits.text_bytes
+
+
+_CUT = frozenset({"component log"})
+"""Formats of which a part is as good as the whole, and the whole may be endless."""
+
+
+def _parse(name: str, data: bytes, size: int, limits: Limits) -> Evidence:
+    """Parse a file's content, of which only the beginning may be there."""
+    gaps: tuple[Gap, ...] = ()
+    allowed = _share(name, data[:_HEAD], len(data), limits)
+    if len(data) > allowed or size > len(data):
+        data = data[:allowed]
+        data = data[: data.rfind(b"\n") + 1] or data
+        gaps = (make_gap(name, f"only the first {len(data) / (1 << 20):.0f} MB of {size / (1 << 20):.0f} MB are read"),)
+    found = parse_file(name, data)
+    return Evidence(found.sources, (*found.gaps, *gaps))
+
+
+def _read_archive(name: str, file: BinaryIO, size: int, limits: Limits) -> Evidence:
+    if not _holds_tar(name, file, size, limits):
+        data = archives.read_single(name, file, size, limits)
+        return _parse(name, data, len(data), limits)
+    members = list(archives.read_members(name, file, size, limits))
+    refused = [make_gap(f"{name}/{member.name}", member.refused) for member in members if member.refused]
+    if not any(member.data for member in members):
+        raise EvidenceError(f"{name}: the archive holds no files that can be read")
+    found = _assemble([(member.name, f"{name}/{member.name}", member.data) for member in members if not member.refused], limits)
+    return Evidence(found.sources, (*refused, *found.gaps))
+
+
+def _holds_tar(name: str, file: BinaryIO, size: int, limits: Limits) -> bool:
+    """Tell whether packed data is a tar, by its first block; the file is put back to its beginning."""
+    head = archives.read_single(name, file, size, Limits(output_bytes=512, total_bytes=limits.total_bytes))
+    file.seek(0)
+    return archives.is_archive(head) or name.endswith((".tar.gz", ".tgz", ".tar.zst", ".tar"))
+
+
+def _assemble(files: list[tuple[str, str, bytes]], limits: Limits) -> Evidence:
+    """Read files that came together: as a bundle where they are laid out as one, else each by itself."""
+    if is_bundle(name for name, _, _ in files):
+        return assemble_bundle(files)
+    sources: list[Source] = []
+    gaps: list[Gap] = []
+    for _, shown, data in files:
+        try:
+            found = _parse(shown, data, len(data), limits)
+        except EvidenceError as error:
+            gaps.append(make_gap(shown, str(error)))
+            continue
+        sources.extend(found.sources)
+        gaps.extend(found.gaps)
+    return Evidence(tuple(sources), tuple(gaps))
+
+
+def _read_folder(folder: Path, limits: Limits) -> Evidence:
+    files: list[tuple[str, str, bytes]] = []
+    gaps: list[Gap] = []
+    total = 0
+    for path in _walk(folder):
+        shown = str(path)
+        data = _read_within(path, folder, limits, gaps)
+        if data is None:
+            continue
+        total += len(data)
+        if total > limits.total_bytes or len(files) >= limits.files:
+            raise EvidenceError(f"{folder}: expected at most {limits.files} files and {limits.total_bytes >> 20} MB, saw more")
+        files.append((path.relative_to(folder).as_posix(), shown, data))
+    if not files:
+        raise EvidenceError(f"{folder}: the folder holds no files that can be read")
+    found = _assemble(files, limits)
+    return Evidence(found.sources, (*gaps, *found.gaps))
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    """Give the files of a folder in order, without those that are hidden; folders behind links are not entered."""
+    for top, folders, names in os.walk(folder, followlinks=False):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        yield from (Path(top) / name for name in sorted(names) if not name.startswith("."))
+
+
+def _read_within(path: Path, folder: Path, limits: Limits, gaps: list[Gap]) -> bytes | None:
+    """Read a file of a folder; None, and a gap, where it leads out of it, is no file, or may not be read."""
+    try:
+        if path.is_symlink() and not path.resolve().is_relative_to(folder.resolve()):
+            gaps.append(make_gap(str(path), "expected a file, saw a link that leads out of the folder: left out"))
+            return None
+        if not path.is_file():
+            gaps.append(make_gap(str(path), "expected a file, saw a device, a pipe or a dangling link: left out"))
+            return None
+        with path.open("rb") as file:
+            return file.read(limits.output_bytes)
+    except (OSError, RuntimeError) as error:
+        gaps.append(make_gap(str(path), f"could not be read: {error}"))
+        return None

@@ -1,0 +1,99 @@
+"""A bundle's layout: what the name of a member says of it, and what its `bundle.json` states.
+
+bundle.json                 node, kernel, time, roles of namespaces, veth pairs
+netns/NAME/FILE             one network namespace; the host's is netns/host/
+node/FILE                   what is node-wide
+logs/, captures/            logs as text; captures as pcap
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+
+from podpath.evidence.bundle_manifest import load_manifest, parse_time
+from podpath.evidence.files import Evidence, Place, make_gap, parse_file
+from podpath.net.errors import EvidenceError
+from podpath.net.provenance import Gap, Source
+
+MANIFEST = "bundle.json"
+_MEMBER = re.compile(
+    r"(?:(?P<top>.*)/)?netns/(?P<netns>[^/]+)/(?P<file>[^/]+)|(?:.*/)?node/(?P<node>[^/]+)|(?:.*/)?node/cni/(?P<cni>[^/]+)"
+)
+_CAPTURE = re.compile(r"(?:.*/)?captures/(?P<point>[^/]+)\.(?:txt|log)")
+_IP_FILE = re.compile(r"ip(?P<six>6)?-(?P<object>link|addr|route|rule|neigh)\.(?P<kind>json|txt)")
+_SAVE_FILE = re.compile(r"(?P<six>ip6tables|iptables)(?P<legacy>-legacy)?-save\.txt")
+_FILES: Mapping[str, str] = {
+    "sysctl.txt": "sysctl -a", "nft.json": "nft -a -j list ruleset", "ipset.txt": "ipset save",
+    "conntrack.txt": "conntrack -L -o extended,id", "bridge-link.json": "bridge -d -j link",
+    "bridge-fdb.json": "bridge -d -j fdb",
+    "bridge-vlan.json": "bridge -d -j vlan", "ss.txt": "ss -tulnp", "nstat.json": "nstat -asj",
+    "ovs-vsctl.txt": "ovs-vsctl show", "bond-show.txt": "ovs-appctl bond/show", "modules.txt": "lsmod",
+    "cilium-config.json": "kubectl -n kube-system get configmap cilium-config -o json",
+}  # fmt: skip
+
+
+def is_bundle(names: Iterable[str]) -> bool:
+    """Tell whether names of files are those of a bundle: it has a manifest, or a namespace's folder."""
+    return any(re.fullmatch(r"(?:[^/]+/)?(?:bundle\.json|netns/[^/]+/.+)", name) for name in names)
+
+
+def assemble_bundle(files: Iterable[tuple[str, str, bytes]]) -> Evidence:
+    """Give the sources of a bundle's files, each as (name within the bundle, name to show, content)."""
+    members = list(files)
+    manifest = next((data for name, _, data in members if name.rpartition("/")[2] == MANIFEST), b"")
+    taken_at = parse_time(load_manifest(manifest).get("time"))
+    spaces = {
+        found["netns"] for found in (_MEMBER.fullmatch(name) for name, _, _ in members) if found is not None and found["netns"]
+    }
+    sources: list[Source] = []
+    gaps: list[Gap] = []
+    for name, shown, data in members:
+        if name.endswith((".pcap", ".pcapng")):
+            if not any(other == f"{name.rpartition('.')[0]}.txt" for other, _, _ in members):
+                gaps.append(make_gap(shown, "a capture is not read yet; print it as text: tcpdump -nn -e -v -r FILE"))
+            continue
+        try:
+            place = locate_capture(name, spaces) or locate_member(name)
+            found = parse_file(shown, data, place._replace(taken_at=taken_at))
+        except EvidenceError as error:
+            gaps.append(make_gap(shown, str(error)))
+            continue
+        sources.extend(found.sources)
+        gaps.extend(found.gaps)
+    return Evidence(tuple(sources), tuple(gaps))
+
+
+def locate_member(name: str) -> Place:
+    """Say which namespace and command a member of a bundle is from, by its name."""
+    found = _MEMBER.fullmatch(name)
+    if found is None:
+        return Place()
+    if found["cni"] is not None:
+        return Place(command=f"cat /etc/cni/net.d/{found['cni']}")
+    if found["node"] is not None:
+        return Place(command=_FILES.get(found["node"]))
+    return Place(found["netns"], command_of(found["file"]))
+
+
+def locate_capture(name: str, spaces: Collection[str]) -> Place | None:
+    """Say where the text of a capture was taken, by its name; None for other members."""
+    found = _CAPTURE.fullmatch(name)
+    if found is None:
+        return None
+    point = found["point"]
+    netns = max((space for space in spaces if point.startswith(f"{space}-")), key=len, default=None)
+    device = point if netns is None else point[len(netns) + 1 :]
+    return Place(netns, f"tcpdump -i {device}")
+
+
+def command_of(file: str) -> str | None:
+    """Give the command that prints a bundle's file; None where the name says none."""
+    ip = _IP_FILE.fullmatch(file)
+    if ip is not None:
+        scope = " show table all" if ip["object"] == "route" else ""
+        return f"ip{' -6' if ip['six'] else ''} -d{' -j' if ip['kind'] == 'json' else ''} {ip['object']}{scope}"
+    save = _SAVE_FILE.fullmatch(file)
+    if save is not None:
+        return f"{save['six']}{save['legacy'] or ''}-save -c"
+    return _FILES.get(file)

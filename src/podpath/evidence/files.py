@@ -1,0 +1,175 @@
+"""A file's bytes to sources: one output as a whole, or a document with many in it.
+
+What a file is called decides nothing but where a bundle says that it came from. Bytes that are no text, and text that is no
+UTF-8, are said so in a gap.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import islice
+from typing import NamedTuple
+
+from podpath.evidence.document import split_document
+from podpath.evidence.formats import LIKELY
+from podpath.evidence.prompts import match_prompt
+from podpath.evidence.recognition import recognise
+from podpath.evidence.shapes import match_shape
+from podpath.net.errors import EvidenceError
+from podpath.net.provenance import Gap, Source, Span
+
+
+class Evidence(NamedTuple):
+    """All that was found in the input."""
+
+    sources: tuple[Source, ...]
+    gaps: tuple[Gap, ...]
+    """Files, and parts of files, that could not be read."""
+
+
+class Place(NamedTuple):
+    """What a bundle's layout says of one of its files."""
+
+    netns: str | None = None
+    command: str | None = None
+    taken_at: float | None = None
+
+
+MANY_LINES = 5000
+"""A file that long is one output if its head is recognised: to read it twice, or to look for prose in it, would cost too much."""
+_MARKS = re.compile(
+    r"^[ \t>]*(?:```|~~~|\{(?:code|noformat)|<pre|\[?[\w.+-]+@[\w.-]+[^\n#$%>]{0,80}[#$%>]|[$#%>] ?[a-z/]|"
+    r"[~/\[][^\n#$]{0,40}[#$] |[\w.-]{2,40}(?:[ :]{1,2}[~/][^\n#$]{0,60})?[#$] )",
+    re.MULTILINE,
+)
+"""Where a fence or a prompt might stand."""
+_MANY_MARKS = 2000
+_MAGIC: tuple[tuple[bytes, str], ...] = (
+    (b"\xd4\xc3\xb2\xa1", "a capture"), (b"\xa1\xb2\xc3\xd4", "a capture"), (b"\x4d\x3c\xb2\xa1", "a capture"),
+    (b"\xa1\xb2\x3c\x4d", "a capture"), (b"\x0a\x0d\x0d\x0a", "a capture"), (b"PK\x03\x04", "a zip archive"),
+    (b"\x7fELF", "a program"), (b"BZh", "a bzip2 archive"), (b"\xfd7zXZ", "an xz archive"), (b"\x89PNG", "a picture"),
+    (b"\xff\xd8\xff", "a picture"), (b"%PDF", "a PDF file"), (b"\x1f\x8b", "gzip data"), (b"\x28\xb5\x2f\xfd", "zstd data"),
+)  # fmt: skip
+_COLOUR = re.compile("\x1b\\[[0-9;]*[mK]")
+_BOMS: tuple[tuple[bytes, str], ...] = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
+
+
+NOWHERE = Place()
+"""A file that no bundle places."""
+
+
+def parse_file(name: str, data: bytes, place: Place = NOWHERE) -> Evidence:
+    """Give the sources of one file; `EvidenceError` where it is no text at all."""
+    text, gaps = decode_text(name, data)
+    lines = split_lines(text)
+    whole = Source(name=name, lines=tuple(lines), command=place.command, netns=place.netns, taken_at=place.taken_at)
+    if not text.strip():
+        return Evidence((whole,) if place.command is not None else (), gaps)
+    if is_whole(whole, text) or (place.command is not None and not has_console_marks(text)):
+        return Evidence((whole,), gaps)
+    found = split_document(name, lines)
+    if place.netns is not None or place.taken_at is not None:
+        found = tuple(_place(source, place) for source in found)
+    if not found:
+        gaps = (*gaps, make_gap(name, "expected the outputs of commands, a ticket or a log, saw none that podpath knows", lines))
+    return Evidence(found, gaps)
+
+
+def decode_text(name: str, data: bytes) -> tuple[str, tuple[Gap, ...]]:
+    """Give a file's text, with a gap where bytes had to be replaced; `EvidenceError` where the bytes are no text."""
+    for start, kind in _MAGIC:
+        if data.startswith(start):
+            raise EvidenceError(f"{name}: expected text, saw {kind}{_advice(kind, name)}")
+    for mark, encoding in _BOMS:
+        if data.startswith(mark):
+            return _strip_colour(data[len(mark) :].decode(encoding, "replace")), ()
+    if is_binary(data[:65536]):
+        raise EvidenceError(f"{name}: expected text, saw binary data; give the output of a command, a ticket or a bundle")
+    try:
+        return _strip_colour(data.decode("utf-8")), ()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        lines = split_lines(data.decode("utf-8", "replace"))
+        source = Source(name=name, lines=tuple(lines))
+        why = f"expected UTF-8, saw byte 0x{data[error.start]:02x}: shown as \ufffd, like all such bytes of the file"
+        return _strip_colour("\n".join(lines)), (Gap(Span(source, line, line), why),)
+
+
+def is_binary(head: bytes) -> bool:
+    """Tell whether bytes are no text: many that no text has, or zeros."""
+    if not head:
+        return False
+    control = sum(head.count(bytes((value,))) for value in (*range(1, 7), *range(14, 27), *range(28, 32), 127))
+    return head.count(0) > 0 or control > 0.02 * len(head) or _undecodable(head) > 0.1
+
+
+def split_lines(text: str) -> list[str]:
+    """Cut text into lines as editors number them."""
+    if "\r" in text:
+        text = text.replace("\r\n", "\n")
+        text = text if "\n" in text else text.replace("\r", "\n")
+    lines = text.split("\n")
+    if lines and not lines[-1]:
+        lines.pop()
+    return lines
+
+
+def is_whole(source: Source, text: str) -> bool:
+    """Tell whether a file is one output from its first line to its last."""
+    if has_console_marks(text):
+        return False
+    found = recognise(source)
+    if found is None or found.recognise(source) < LIKELY:
+        return False
+    if len(source.lines) > MANY_LINES:
+        return True
+    unread = [gap.span for gap in found.read(source).gaps]
+    return not any(match_shape(line) for span in unread for line in span.text.split("\n"))
+
+
+def has_console_marks(text: str) -> bool:
+    """Tell whether a fence or a prompt stands in a text: it is a document then."""
+    for found in islice(_MARKS.finditer(text), _MANY_MARKS):
+        mark = found[0].lstrip(" \t>")
+        if mark.startswith(("`", "~~~", "{", "<pre")):
+            return True
+        end = text.find("\n", found.start())
+        line = text[found.start() : end if end >= 0 else len(text)]
+        if len(line) < MANY_LINES and match_prompt(line) is not None:
+            return True
+    return False
+
+
+def make_gap(name: str, why: str, lines: Sequence[str] = ()) -> Gap:
+    """Make the gap of a file as a whole."""
+    return Gap(Span(Source(name=name, lines=tuple(lines)), 1, max(len(lines), 1)), why)
+
+
+def _place(source: Source, place: Place) -> Source:
+    return Source(
+        name=source.name,
+        lines=source.lines,
+        first_line=source.first_line,
+        command=source.command,
+        prompt=source.prompt,
+        netns=source.netns if source.netns is not None else place.netns,
+        taken_at=place.taken_at,
+        label=source.label,
+        order=source.order,
+    )
+
+
+def _advice(kind: str, name: str) -> str:
+    if kind == "a capture":
+        return f"; print it as text: tcpdump -nn -e -v -r {name.rpartition('/')[2]}"
+    return "; unpack it, or make a .tar.gz of it" if "archive" in kind else ""
+
+
+def _undecodable(head: bytes) -> float:
+    """Give the share of bytes that are no UTF-8; the end may cut a character."""
+    return head.decode("utf-8", "replace").count("\ufffd") / len(head)
+
+
+def _strip_colour(text: str) -> str:
+    return _COLOUR.sub("", text) if "\x1b[" in text else text
