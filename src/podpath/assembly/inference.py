@@ -26,7 +26,7 @@ def infer_topology(draft: NodeDraft, evidence: Evidence, sightings: Sightings, d
     """Add to the node what no output lists, but its routes, captures, services and failures show or need."""
     infer_devices(draft, sightings)
     infer_from_routes(draft)
-    infer_from_captures(draft, sightings)
+    infer_from_captures(draft, evidence, sightings)
     infer_routed_pods(draft)
     pods = dict(local_pods(draft, evidence))
     infer_bridge_pods(draft, sightings, dict(_spoken_of(draft)) | pods)

@@ -14,7 +14,9 @@ from podpath.assembly.conversations import gather_connections, is_copy
 from podpath.assembly.device_names import looks_internal, looks_like_bridge, looks_like_pod_side, looks_like_uplink
 from podpath.assembly.draft import NodeDraft
 from podpath.assembly.pod_namespaces import PodSeed, add_pod
+from podpath.assembly.scenes import Evidence
 from podpath.assembly.sightings import Sightings
+from podpath.evidence.records import AttemptRecord
 from podpath.net.addresses import Address, IfName, Prefix
 from podpath.node.case import Sighting
 from podpath.node.links import InterfaceAddress, Link
@@ -35,12 +37,14 @@ class Translation(NamedTuple):
     after: Sighting
 
 
-def infer_from_captures(draft: NodeDraft, sightings: Sightings) -> None:
+def infer_from_captures(draft: NodeDraft, evidence: Evidence, sightings: Sightings) -> None:
     """Add the pods, host addresses and veth pairs that captures show."""
     packets = [seen for seen in sightings.packets if seen.capture not in sightings.elsewhere and seen.link is not None]
     for translation in _find_translations(packets):
         _add_host_address(draft, translation)
     owners = list(_find_owners(draft, packets))
+    shown = {seed.address for seed in owners}
+    owners += [seed for seed in _find_clients(draft, evidence, packets) if seed.address not in shown]
     for seed in _find_pods(draft, packets, owners):
         add_pod(draft, seed)
 
@@ -92,6 +96,27 @@ def _find_owners(draft: NodeDraft, packets: Iterable[Sighting]) -> Iterator[PodS
             first = next(seen for seen in shown if address in {seen.packet.src, seen.packet.dst})
             reason = f"{first.span}: what leaves {link} in {netns} has {address} as its source"
             yield PodSeed(address=address, reason=reason, span=first.span, netns=netns, link=IfName(link))
+
+
+def _find_clients(draft: NodeDraft, evidence: Evidence, packets: Sequence[Sighting]) -> Iterator[PodSeed]:
+    """Give namespaces of unknown address the one that a capture shows for the connection that was tried in them."""
+    tried = {
+        (record.dst, record.dport): scene.netns
+        for scene, record in evidence.records(AttemptRecord)
+        if scene.netns != HOST and not scene.is_elsewhere and record.src is None and not _has_address(draft, scene.netns)
+    }
+    given: set[str] = set()
+    for connection in gather_connections([seen for seen in packets if seen.netns == HOST and seen.direction == "in"]):
+        netns, address = tried.get(connection.server), connection.client[0]
+        if netns is not None and netns not in given and draft.owner(address) is None:
+            given.add(netns)
+            reason = f"{connection.syn.span}: {address} opens the connection that was tried in {netns}"
+            yield PodSeed(address=address, reason=reason, span=connection.syn.span, netns=netns)
+
+
+def _has_address(draft: NodeDraft, netns: str) -> bool:
+    shown = draft.namespaces[netns].addresses if netns in draft.namespaces else []
+    return any(own.scope == "global" for own in shown)
 
 
 def _common_ends(frames: Sequence[Sighting]) -> set[Address]:

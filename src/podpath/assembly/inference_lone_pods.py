@@ -15,7 +15,7 @@ from podpath.assembly.disputes import Claim, Disputes
 from podpath.assembly.draft import NodeDraft
 from podpath.assembly.inference_bridge_pods import Mention
 from podpath.assembly.labels import Standing
-from podpath.assembly.pod_namespaces import PodSeed, add_pod
+from podpath.assembly.pod_namespaces import CILIUM_HOST, PodSeed, add_pod
 from podpath.net.addresses import Address, IfName, Prefix
 from podpath.net.provenance import Known
 from podpath.node.links import Bridge, InterfaceAddress, Link
@@ -80,7 +80,7 @@ def _add_by_device(draft: NodeDraft, seed: PodSeed) -> None:
     """Let the host's packets reach the pod over a device of the pod range, and the pod's come in on its veth."""
     host = draft.host
     pod_range = Prefix.of(seed.address, _RANGE)
-    name = IfName("cilium_host" if draft.cilium is not None else "pod-router")
+    name = CILIUM_HOST if draft.cilium is not None else IfName("pod-router")
     taken = name in host.links
     if taken:
         name = IfName(f"{name}-{seed.address}")

@@ -29,7 +29,10 @@ def infer_unseen_peers(draft: NodeDraft) -> None:
 
 
 def _leads_out(host: NetnsDraft, link: Link) -> bool:
-    """Tell whether it is the node's own uplink, as the `eth0` of a node that is itself a container."""
+    """Tell whether it is the node's own uplink, as the `eth0` of a node that is itself a container, or a slave of it."""
+    master = host.links.get(link.master) if link.master is not None else None
+    if link.bond_slave_of is not None or (link.master is not None and (master is None or master.kind != "bridge")):
+        return True
     if any(own.link == link.name and own.scope == "global" for own in host.addresses):
         return True
     return any(route.prefix.length == 0 and any(hop.link == link.name for hop in route.nexthops) for route in host.routes)

@@ -10,11 +10,12 @@ from podpath.assembly.draft import NodeDraft
 from podpath.assembly.scenes import Evidence
 from podpath.evidence.records import CiliumOptionRecord, CniRecord, PodRecord, ServicePortRecord, ServiceRecord
 from podpath.net.addresses import Address
-from podpath.net.provenance import Fact
+from podpath.net.provenance import Fact, Span
 from podpath.node.node import Cilium, CniNetwork, Pod, Service, ServicePort
 
 _PROMPT_HOST = re.compile(r"(?:^|[\[(\s])[\w.-]+@(?P<host>[A-Za-z0-9][\w.-]*)")
 _ADDRESS_NAME = re.compile(r"(?<!\d)(\d{1,3})[-.](\d{1,3})[-.](\d{1,3})[-.](\d{1,3})(?!\d)")
+_CILIUM_DEVICE = re.compile(r"cilium_(?:host|net|vxlan|geneve)")
 _WORKSTATION_PROGRAMS = frozenset({"kubectl", "oc", "helm", "kops", "minikube", "cilium", "istioctl", "k", ""})
 """Programs that are run anywhere: their prompt does not name the node."""
 
@@ -149,5 +150,17 @@ def _assemble_cilium(draft: NodeDraft, evidence: Evidence, disputes: Disputes) -
         fact = disputes.settle(f"Cilium's option {key}", "kubectl -n kube-system get configmap cilium-config -o yaml", spoken)
         if fact is not None:
             options[key] = fact
-    if options:
+    span = span or _find_cilium(draft)
+    if span is not None:
         draft.cilium = Cilium(options=options, span=span)
+
+
+def _find_cilium(draft: NodeDraft) -> Span | None:
+    """Give the line that shows Cilium to run, where no option of it is shown: its devices, its plugin, its chains."""
+    for link in draft.host.links.values():
+        if _CILIUM_DEVICE.fullmatch(link.name) and link.span is not None:
+            return link.span
+    for route in draft.host.routes:
+        if any(hop.link is not None and _CILIUM_DEVICE.fullmatch(hop.link) for hop in route.nexthops):
+            return route.span
+    return next((network.span for network in draft.cni if "cilium-cni" in network.plugins), None)

@@ -18,6 +18,7 @@ from podpath.node.routing import Nexthop, Route
 
 POD_LINK = IfName("eth0")
 _ANSWERED = "what the pod sends does reach its host; where no output shows the MAC, one stands for it"
+CILIUM_HOST = IfName("cilium_host")
 TUNNELS = frozenset({"vxlan", "geneve", "ipip", "gre", "wireguard", "sit", "ip6tnl"})
 """Kinds of device that lead to other nodes."""
 
@@ -135,7 +136,9 @@ def _route_in(draft: NodeDraft, host_link: IfName, seed: PodSeed) -> None:
     shown = draft.host.route_to(seed.address)
     link = draft.host.links.get(shown.nexthops[0].link or IfName("")) if shown is not None else None
     if shown is not None and shown.prefix.length > 0 and link is not None and not _leads_out(draft, link):
-        if link.name != host_link and link.peer is None and not looks_like_bridge(link):
+        # what Cilium's program on cilium_host does is modelled from its configuration, where it is known to run
+        modelled = draft.cilium is not None and link.name == CILIUM_HOST
+        if link.name != host_link and link.peer is None and not looks_like_bridge(link) and not modelled:
             lead_to_pod(draft, link, seed)
         return
     draft.host.routes.append(
