@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from podpath.checks import (
@@ -186,7 +186,9 @@ def marks_of(cause: Cause) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for word in words if " " not in word))
 
 
-def spans_of(cause: Cause) -> tuple[Span, ...]:
-    """Give the lines that decide: those of the deciding step, then of the steps before it that changed the packet's lot."""
-    earlier = [step for step in cause.trace.steps[:-1] if step.decision in ("dnat", "snat", "invalid", "masquerade")]
-    return tuple(dict.fromkeys((*cause.step.spans, *(span for step in earlier for span in step.spans))))
+def spans_of(cause: Cause, telling: Iterable[Step]) -> tuple[Span, ...]:
+    """Give the lines that decide: those of the deciding step first, then those of the steps that led to it."""
+    spans = list(cause.step.spans)
+    for step in telling:
+        spans += step.spans
+    return tuple(dict.fromkeys(spans))

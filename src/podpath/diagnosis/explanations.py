@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import NamedTuple
 
 from podpath.diagnosis.causes import Cause, find_cause
+from podpath.diagnosis.hypotheses import turn_stated_facts
 from podpath.diagnosis.symptoms import Symptom
 from podpath.diagnosis.worlds import Judgement, Supposition, World, judge, list_worlds
 from podpath.node.case import Case
@@ -104,11 +106,13 @@ class Explanation:
 
 def explain(case: Case, symptoms: Sequence[Symptom]) -> tuple[Explanation, ...]:
     """Give every explanation of at least one failing connection, the best first, one for each set of causes."""
-    base = World(case.node)
+    worlds = list_worlds(World(case.node), list(_alternatives(case)), symptoms)
+    return _rank(worlds, symptoms) or _rank(turn_stated_facts(case), symptoms)
+
+
+def _rank(worlds: Iterable[World], symptoms: Sequence[Symptom]) -> tuple[Explanation, ...]:
     found: dict[tuple[object, ...], Explanation] = {}
-    for number, world in enumerate(list_worlds(base, list(_alternatives(case)), symptoms)):
-        if number >= WORLDS:
-            break
+    for world in islice(worlds, WORLDS):
         explanation = assess(world, symptoms)
         if explanation.explained:
             best = found.get(explanation.key)

@@ -7,20 +7,26 @@ from dataclasses import replace
 from itertools import chain
 
 from podpath.checks.finding import Finding, Repair
+from podpath.datapath.trace import Step
 from podpath.diagnosis.causes import Cause, marks_of, spans_of
 from podpath.diagnosis.differences import ChainDifference, compare_chains
 from podpath.diagnosis.explanations import Explanation
-from podpath.diagnosis.narrative import claim_of, narrate
+from podpath.diagnosis.narrative import claim_of, narrate, telling_steps
 from podpath.diagnosis.proof import Prover
 from podpath.diagnosis.repairs import PREVENTIONS, list_repairs, move_to
 from podpath.diagnosis.symptoms import Symptom
 from podpath.diagnosis.worlds import Judgement, Supposition, essential_assumptions
 from podpath.net.probe import Probe
 from podpath.net.provenance import Span
-from podpath.node.netfilter import Chain
+from podpath.node.change import DeleteRule, InsertRule
+from podpath.node.netfilter import Chain, Rule
 
 QUOTED_SYMPTOMS = 3
 """Lines of a symptom that are quoted: more say the same again."""
+
+
+SOMETHING_ELSE = 1.25
+"""Possibilities are never all: a fifth is left for what nobody thought of."""
 
 
 def make_findings(
@@ -33,15 +39,16 @@ def make_findings(
 
 def _make(explanation: Explanation, cause: Cause, judged: Sequence[Judgement], prover: Prover, certainty: float) -> Finding:
     suppositions = explanation.world.suppositions
-    differences = tuple(_differences(judged[0]))
+    differences = tuple(_differences(judged[0], suppositions))
     candidates = chain(_by_difference(cause, differences), list_repairs(explanation.world.node, cause))
     repairs = prover.prove(candidates)
+    evidence = _evidence(cause, judged, suppositions, differences)
     return Finding(
         check=cause.check,
         severity="cause",
-        claim=claim_of(cause),
-        evidence=_evidence(cause, judged, suppositions, differences),
-        reasoning=(*narrate(cause), *_supposed(suppositions), *_where_it_works(differences), *_cure(repairs)),
+        claim=" ".join((claim_of(cause), *_too_late(repairs))),
+        evidence=tuple(dict.fromkeys((*evidence[:1], *(rule.span for rule in _moved(repairs)), *evidence[1:]))),
+        reasoning=(*narrate(cause), *_supposed(suppositions), *_where_it_works(differences)),
         breaks=tuple(dict.fromkeys(judgement.symptom.words for judgement in judged)),
         repairs=repairs,
         prevention=PREVENTIONS.get(cause.check, ""),
@@ -51,11 +58,26 @@ def _make(explanation: Explanation, cause: Cause, judged: Sequence[Judgement], p
     )
 
 
+def _moved(repairs: Sequence[Repair]) -> Iterator[Rule]:
+    """Give the rule that a proven repair moves up: it would have accepted the packet, but stands too late."""
+    for repair in repairs:
+        deleted = [change.rule for change in repair.changes if isinstance(change, DeleteRule)]
+        inserted = any(isinstance(change, InsertRule) for change in repair.changes)
+        if repair.proven and inserted:
+            yield from deleted
+
+
+def _too_late(repairs: Sequence[Repair]) -> Iterator[str]:
+    for rule in _moved(repairs):
+        name = rule.target.name if rule.target is not None else "a rule"
+        yield f"{name} (rule {rule.position} of {rule.chain}), which would have let it pass, stands later."
+
+
 def _evidence(
     cause: Cause, judged: Sequence[Judgement], suppositions: Sequence[Supposition], differences: Sequence[ChainDifference]
 ) -> tuple[Span, ...]:
     """Give the deciding lines, then those of what is supposed, of what differs where it works, and of the symptoms."""
-    spans = list(spans_of(cause))
+    spans = list(spans_of(cause, _telling(cause)))
     for item in suppositions:
         spans += [span for span in (item.span, item.contradicts) if span is not None]
     for difference in differences:
@@ -65,13 +87,21 @@ def _evidence(
     return tuple(dict.fromkeys(spans))
 
 
-def _differences(judgement: Judgement) -> Iterator[ChainDifference]:
+def _telling(cause: Cause) -> Iterator[Step]:
+    """Give the steps that the reasoning tells, those of the failing packet first."""
+    for trace in (cause.trace, *cause.branch.traces):
+        yield from telling_steps(trace)
+
+
+def _differences(judgement: Judgement, suppositions: Sequence[Supposition]) -> Iterator[ChainDifference]:
     """Give how the chain that it fails with differs from the one that it works with, where the evidence shows both."""
-    if judgement.branch is None:
-        return
-    for turn in essential_assumptions(judgement.conversation, judgement.branch):
-        if isinstance(turn.made.value, Chain) and isinstance(turn.turned.value, Chain):
-            yield from compare_chains(turn.made.value, turn.turned.value)
+    pairs = [(item.value, item.other) for item in suppositions]
+    if judgement.branch is not None:
+        turns = essential_assumptions(judgement.conversation, judgement.branch)
+        pairs += [(turn.made.value, turn.turned.value) for turn in turns]
+    for bad, good in pairs:
+        if isinstance(bad, Chain) and isinstance(good, Chain):
+            yield from compare_chains(bad, good)
 
 
 def _by_difference(cause: Cause, differences: Sequence[ChainDifference]) -> Iterator[Repair]:
@@ -97,12 +127,6 @@ def _where_it_works(differences: Sequence[ChainDifference]) -> Iterator[str]:
         yield f"What differs from where it works: {words}."
 
 
-def _cure(repairs: Sequence[Repair]) -> Iterator[str]:
-    for repair in repairs:
-        if repair.proven:
-            yield f"With one change the walk delivers: {repair.title}."
-
-
 def merge_checks(causes: Sequence[Finding], found: Sequence[Finding]) -> tuple[Finding, ...]:
     """Join what walks and checks found: a check's finding that a cause already tells is left out, its words are kept."""
     told = {span for finding in causes for span in finding.evidence[:2]}
@@ -124,5 +148,5 @@ def merge_checks(causes: Sequence[Finding], found: Sequence[Finding]) -> tuple[F
 def weigh(findings: Sequence[Finding], explained: Sequence[int]) -> tuple[Finding, ...]:
     """Give possibilities their share of certainty: by what each explains, then by order."""
     weights = [count * count * 0.7**place for place, count in enumerate(explained)]
-    total = sum(weights) or 1.0
+    total = sum(weights) * SOMETHING_ELSE or 1.0
     return tuple(replace(finding, certainty=round(weight / total, 3)) for finding, weight in zip(findings, weights, strict=True))

@@ -10,12 +10,12 @@ from podpath.net.packet import Packet, endpoint
 
 QUIET = frozenset(
     (
-        "receive", "transmit", "route", "forward", "local", "accept", "pass", "resolve", "deliver", "hand on", "return", "output",
-        "continue", "flood", "learn", "mark",
+        "receive", "transmit", "route", "forward", "local", "accept", "pass", "resolve", "deliver", "hand on", "return", "hop",
+        "established", "bond", "switch", "loop", "tos", "ttl",
     )
 )  # fmt: skip
 """Decisions that every packet meets: they are told only where one of them ends it."""
-MOST = 4
+MOST = 3
 """Steps told of one packet."""
 
 
@@ -23,25 +23,35 @@ def narrate(cause: Cause) -> tuple[str, ...]:
     """Tell each packet up to the failing one in a sentence or two."""
     sentences: list[str] = []
     for trace in cause.branch.traces:
-        sentences.append(_tell(trace, failing=trace is cause.trace))
+        sentences.append(_tell_failing(cause) if trace is cause.trace else _tell(trace))
         if trace is cause.trace:
             break
     return tuple(sentences)
 
 
-def _tell(trace: Trace, *, failing: bool) -> str:
-    steps = trace.steps[:-1] if failing else trace.steps
-    telling = [step for step in steps if step.decision not in QUIET]
-    told = list(dict.fromkeys(_spell(step) for step in telling))[-MOST:]
-    begin = f"{trace.name} ({_ends(trace.packet)})"
-    if failing:
-        last = trace.deciding
-        told.append(f"{last.why} [{last.stage} in netns {last.netns}]")
-        return f"{begin}: {'; '.join(told)}: it is {_end(trace)}."
-    return f"{begin}: {'; '.join([*told, _end(trace)])}."
+def telling_steps(trace: Trace) -> tuple[Step, ...]:
+    """Give the steps that changed a packet's lot, without what every packet meets."""
+    return tuple(step for step in trace.steps if step.decision not in QUIET)
+
+
+def _tell(trace: Trace) -> str:
+    told = list(dict.fromkeys(_spell(step) for step in telling_steps(trace)))[-MOST:]
+    return f"{trace.name} ({_ends(trace.packet)}): {'; '.join([*told, _end(trace)])}."
+
+
+def _tell_failing(cause: Cause) -> str:
+    trace, last = cause.trace, cause.step
+    steps = [step for step in telling_steps(trace) if step is not last]
+    told = list(dict.fromkeys(_spell(step) for step in steps))[-MOST:]
+    arrived = isinstance(trace.outcome, (Delivered, Transmitted))
+    final = cause.branch.failure if arrived else f"{last.why} [{last.stage}, netns {last.netns}]: it is {_end(trace)}"
+    return f"{trace.name} ({_ends(trace.packet)}): {'; '.join([*told, final])}."
 
 
 def _spell(step: Step) -> str:
+    if step.stage.endswith("conntrack"):
+        what = {"new": "conntrack sees it as NEW", "invalid": f"conntrack calls it INVALID: {step.why}"}
+        return what.get(step.decision, f"conntrack: {step.decision}")
     before, after = _ends(step.before), _ends(step.after)
     return step.why if before == after or after.partition(" > ")[0] in step.why else f"{step.why}, so it is now {after}"
 

@@ -33,9 +33,10 @@ class Prover:
         self._node = settle_facts(world.node, self._settled)
         self._probe = judgement.symptom.probe
         self._failing = frozenset(symptom.probe for symptom in symptoms if symptom.fails is True)
+        self._step = branch.last.deciding if branch is not None and branch.last.steps else None
         others = dict.fromkeys((*(symptom.probe for symptom in symptoms), *flows))
-        self._others = tuple(probe for probe in others if probe != self._probe)
-        self._before: dict[Probe, str] = {}
+        self._others = tuple(probe for probe in others if _ends(probe) != _ends(self._probe))
+        self._before: dict[Probe, Conversation] = {}
 
     def prove(self, candidates: Iterable[Repair]) -> tuple[Repair, ...]:
         """Give the first candidate that cures, with what else it changes; what the model has no word for where none does.
@@ -60,26 +61,32 @@ class Prover:
         return tuple(repair for repair in tried if not repair.changes)
 
     def _cures(self, node: Node) -> bool:
-        return self._verdict(Engine(node), self._probe) == "works"
+        return describe(self._converse(Engine(node), self._probe)) == "works"
 
     def _effects(self, node: Node) -> tuple[str, ...]:
-        """Say which other connections change; one that failed in the evidence too and now works is part of the cure."""
+        """Say which other connections change. Those that failed for the same reason, or in the evidence, are part of the cure."""
         engine, effects = Engine(node), []
         for probe in self._others:
-            before, after = self._verdict_before(probe), self._verdict(engine, probe)
-            cured = probe in self._failing and after == "works"
+            if probe not in self._before:
+                self._before[probe] = self._converse(Engine(self._node), probe)
+            before, after = describe(self._before[probe]), describe(self._converse(engine, probe))
+            cured = after == "works" and (probe in self._failing or self._has_same_cause(self._before[probe]))
             if before != after and not cured:
                 effects.append(f"{probe}: {before} before, {after} after")
         return tuple(effects)
 
-    def _verdict_before(self, probe: Probe) -> str:
-        if probe not in self._before:
-            self._before[probe] = self._verdict(Engine(self._node), probe)
-        return self._before[probe]
+    def _has_same_cause(self, conversation: Conversation) -> bool:
+        """Tell whether the same kind of step ends this connection too."""
+        steps = [branch.last.deciding for branch in conversation.branches if branch.works is False and branch.last.steps]
+        mine = self._step
+        return mine is not None and any((step.stage, step.netns) == (mine.stage, mine.netns) for step in steps)
 
-    def _verdict(self, engine: Engine, probe: Probe) -> str:
-        conversation = converse(engine, probe, limit=BRANCHES, deviations=0, settled=self._settled)
-        return describe(conversation)
+    def _converse(self, engine: Engine, probe: Probe) -> Conversation:
+        return converse(engine, probe, limit=BRANCHES, deviations=0, settled=self._settled)
+
+
+def _ends(probe: Probe) -> tuple[object, ...]:
+    return probe.protocol, probe.src, probe.dst, probe.dport
 
 
 def describe(conversation: Conversation) -> str:

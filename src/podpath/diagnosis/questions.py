@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from podpath.datapath.trace import Assumption, Conversation, Undecided
 from podpath.diagnosis.diagnosis import Question
 from podpath.diagnosis.explanations import Explanation
-from podpath.diagnosis.narrative import claim_of
 from podpath.diagnosis.worlds import Judgement
 
 MOST = 8
@@ -21,7 +20,7 @@ def ask_between(explanations: Sequence[Explanation]) -> tuple[Question, ...]:
     found: dict[str, Question] = {}
     for number, explanation in enumerate(explanations):
         for fact, ask, meaning, otherwise in _supposed(explanation):
-            decides = f"{meaning}: {_claims(explanation)}"
+            decides = f"{meaning}: then it is possibility {number + 1} ({_names(explanation)})"
             rest = _otherwise(explanations, number, otherwise)
             old = found.get(ask)
             if old is None:
@@ -45,13 +44,14 @@ def _supposed(explanation: Explanation) -> Iterator[tuple[str, str, str, str]]:
             yield item.fact, item.ask, item.meaning, item.instead_of
 
 
-def _claims(explanation: Explanation) -> str:
-    return " ".join(claim_of(blame.cause) for blame in explanation.blames)
+def _names(explanation: Explanation) -> str:
+    return ", ".join(dict.fromkeys(blame.cause.check for blame in explanation.blames))
 
 
 def _otherwise(explanations: Sequence[Explanation], number: int, otherwise: str) -> str:
     following = [other for other in explanations[number + 1 :] if other.key != explanations[number].key]
-    look = f"look next at: {_claims(following[0])}" if following else "none of the known possibilities"
+    place = next((place for place, other in enumerate(explanations) if following and other is following[0]), 0)
+    look = f"then look at possibility {place + 1} ({_names(following[0])})" if following else "then it is none of these"
     return f"{otherwise or 'anything else'}: {look}"
 
 

@@ -36,6 +36,9 @@ class Supposition(NamedTuple):
     """The line that speaks for it; None for a guess."""
     contradicts: Span | None = None
     """The line that states otherwise."""
+    value: object = None
+    other: object = None
+    """The value itself, and the one that it stands instead of."""
 
 
 class World:
@@ -68,7 +71,8 @@ class World:
         suppositions = tuple(
             Supposition(
                 item.fact, item.meaning, likeliest[item.fact].meaning if item.fact in likeliest else "", item.ask, item.span,
-                likeliest[item.fact].span if item.fact in likeliest else None,
+                likeliest[item.fact].span if item.fact in likeliest else None, item.value,
+                likeliest[item.fact].value if item.fact in likeliest else None,
             )
             for item in made
         )  # fmt: skip
