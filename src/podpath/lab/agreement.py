@@ -11,12 +11,16 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from podpath.datapath.trace import Branch, Conversation, Dropped, Rejected, Trace
+from podpath.datapath.trace import Branch, Conversation, Dropped, Rejected, Step, Trace
 from podpath.lab.conversation import Observation
 from podpath.lab.counters import RulePlace
 from podpath.lab.frames import Frame
 from podpath.net import protocols
 from podpath.net.packet import Packet
+
+
+_NO_MAC = "00:00:00:00:00:00"
+_DEVICE_STAGES = ("device transmit", "device receive")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,13 +70,17 @@ def compare_branch(branch: Branch, seen: Evidence) -> tuple[Difference, ...]:
 
 
 def _predicted_drop(trace: Trace) -> str:
+    """Give the reason of a packet that the kernel frees at once: a sender that is refused never made one, and one that waits
+    for a neighbour is freed seconds later."""
+    if trace.deciding.stage in ("route output", "neighbour"):
+        return ""
     return trace.outcome.reason if isinstance(trace.outcome, Dropped | Rejected) else ""
 
 
 def _predicted_hits(branch: Branch) -> Counter[RulePlace]:
     return Counter(
         RulePlace(hit.netns, hit.flavour, hit.rule.table, hit.rule.chain, hit.rule.position)
-        for trace in branch.traces
+        for trace in (*branch.traces, *branch.answers)
         for hit in trace.matched
     )
 
@@ -85,16 +93,18 @@ def _spell_hits(hits: Counter[RulePlace]) -> str:
 
 
 def _predicted_frames(branch: Branch) -> list[str]:
-    return [
-        _spell(step.netns, step.link, step.decision == "transmit", step.after)
-        for trace in branch.traces
-        for step in trace.steps
-        if step.link and step.stage in ("transmit", "receive")
-    ]
+    steps = [step for trace in (*branch.traces, *branch.answers) for step in trace.steps if step.stage in _DEVICE_STAGES]
+    return [_spell(step.netns, step.link, step.stage == "device transmit", step.after) for step in sorted(steps, key=_netns)]
+
+
+def _netns(step: Step) -> str:
+    """Order is compared within a namespace: between two, the kernel's stamps of one frame may cross."""
+    return step.netns
 
 
 def _observed_frames(frames: tuple[Frame, ...]) -> list[str]:
-    return [_spell(frame.netns, frame.link, frame.outgoing, frame.packet) for frame in frames if frame.packet is not None]
+    in_order = sorted(frames, key=lambda frame: (frame.netns, frame.time))
+    return [_spell(frame.netns, frame.link, frame.outgoing, frame.packet) for frame in in_order if frame.packet is not None]
 
 
 def _spell(netns: str, link: str | None, outgoing: bool, packet: Packet) -> str:  # noqa: FBT001 - a direction
@@ -103,5 +113,5 @@ def _spell(netns: str, link: str | None, outgoing: bool, packet: Packet) -> str:
     ports = "" if kind or packet.protocol == protocols.ICMP else f" {packet.sport}>{packet.dport}"
     tcp = f" [{protocols.flag_names(packet.flags)}]" if packet.protocol == protocols.TCP else ""
     icmp = f" type {packet.icmp_type} code {packet.icmp_code}" if packet.protocol == protocols.ICMP else ""
-    macs = f" {packet.smac}>{packet.dmac}"
+    macs = f" {packet.smac or _NO_MAC}>{packet.dmac or _NO_MAC}"
     return f"{netns} {link} {arrow}: {packet.src} > {packet.dst}{ports}{tcp}{icmp} ttl {packet.ttl} tos {packet.tos:#x}{macs}"

@@ -20,6 +20,7 @@ from podpath.lab.script import Command
 from podpath.net.errors import PodpathError
 
 NETNS_DIRECTORY = Path("/run/netns")
+TRACING = Path("/sys/kernel/tracing")
 TOOLS = {
     "ip": "iproute2", "bridge": "iproute2", "sysctl": "procps", "iptables-nft-restore": "iptables",
     "iptables-legacy-restore": "iptables", "conntrack": "conntrack", "ipset": "ipset", "nft": "nftables",
@@ -51,8 +52,9 @@ def enter_private_world() -> None:
         error = os.strerror(ctypes.get_errno())
         raise LabError(f"expected to make namespaces, the kernel said: {error}")
     NETNS_DIRECTORY.mkdir(parents=True, exist_ok=True)
-    for arguments in (("mount", "--make-rprivate", "/"), ("mount", "-t", "tmpfs", "none", str(NETNS_DIRECTORY))):
-        run(Command(arguments))
+    mounts = (("--make-rprivate", "/"), ("-t", "tmpfs", "none", str(NETNS_DIRECTORY)), ("-t", "tracefs", "none", str(TRACING)))
+    for arguments in mounts:
+        run(Command(("mount", *arguments)))
 
 
 def run(command: Command) -> str:

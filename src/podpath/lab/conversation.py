@@ -11,11 +11,12 @@ import selectors
 import socket
 import struct
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from podpath.datapath.conversation import PAYLOAD
 from podpath.lab.apply import inside
 from podpath.lab.frames import Frame, Tap
 from podpath.net import protocols
@@ -23,7 +24,8 @@ from podpath.net.probe import Probe
 
 QUIET = 0.012
 """Seconds without any frame after which nothing more is to come: shorter than TCP's first retransmission (1 s)."""
-REQUEST, ANSWER = b"podpath?", b"podpath!"
+REQUEST, ANSWER = b"podpath?".ljust(PAYLOAD, b"."), b"podpath!".ljust(PAYLOAD, b".")
+"""As long as the model's data, so that a match on the length sees the same."""
 _IP_FREEBIND = 15
 
 
@@ -69,8 +71,13 @@ def open_servers(listening: Mapping[str, Iterable[int]]) -> Servers:
     return Servers(tcp=tuple(tcp), udp=tuple(udp))
 
 
-def send_probe(probe: Probe, tap: Tap, servers: Servers, *, quiet: float = QUIET) -> Observation:
-    """Send the probe from its namespace and watch until nothing moves any more."""
+def send_probe(
+    probe: Probe, tap: Tap, servers: Servers, *, quiet: float = QUIET, before_closing: Callable[[], None] = lambda: None
+) -> Observation:
+    """Send the probe from its namespace and watch until nothing moves any more.
+
+    `before_closing` runs when all is quiet and the connection still stands: what closing sends is not part of the exchange.
+    """
     tap.read()
     client, application = _start(probe)
     frames: list[Frame] = []
@@ -94,10 +101,11 @@ def send_probe(probe: Probe, tap: Tap, servers: Servers, *, quiet: float = QUIET
             frames += new
             if moved or new:
                 deadline = time.monotonic() + (quiet if application != "ok" else quiet / 4)
+        before_closing()
         if probe.protocol == protocols.TCP:
             client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     tap.read()
-    return Observation(tuple(frames), application)
+    return Observation(tuple(sorted(frames, key=lambda frame: frame.time)), application)
 
 
 def _start(probe: Probe) -> tuple[socket.socket, str]:

@@ -11,9 +11,8 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from podpath.lab.apply import LabError
+from podpath.lab.apply import TRACING, LabError
 
-TRACING = Path("/sys/kernel/tracing")
 PREFIX = "podpath-"
 _EVENT = re.compile(
     r"(?P<seconds>\d+)\.(?P<fraction>\d+): kfree_skb: .*?"

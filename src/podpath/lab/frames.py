@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import socket
 import struct
+import time
 from typing import NamedTuple
 
 from podpath.lab.apply import inside
@@ -49,6 +50,7 @@ class Tap:
 
     def __init__(self, namespaces: tuple[str, ...]) -> None:
         """Open the sockets; frames count from here on."""
+        _keep_stamping()
         self._sockets: dict[str, socket.socket] = {}
         for netns in namespaces:
             with inside(netns):
@@ -72,6 +74,18 @@ class Tap:
         """Close the sockets."""
         for tap in self._sockets.values():
             tap.close()
+
+
+_stamping: list[socket.socket] = []
+
+
+def _keep_stamping() -> None:
+    """Have the kernel stamp frames from now on: it begins a moment after the first socket asks (net_enable_timestamp, v6.12)."""
+    if not _stamping:
+        keeper = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        keeper.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPNS, 1)
+        _stamping.append(keeper)
+        time.sleep(0.05)
 
 
 def _drain(netns: str, tap: socket.socket) -> list[Frame]:
