@@ -10,11 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from podpath.assembly.netfilter_conntrack import assemble_conntrack
+from podpath.assembly.netfilter_rulesets import assemble_rulesets
+from podpath.assembly.netfilter_sets import assemble_sets
 from podpath.evidence.records import Reading
 from podpath.net.addresses import Family
 from podpath.net.provenance import Gap, Listing, Source
 from podpath.node.case import Contradiction
 from podpath.node.netfilter import ConntrackEntry, Netfilter
+from podpath.node.node import HOST
+
+_FAMILIES: tuple[Family, ...] = (4, 6)
 
 
 class NetfilterAssembly(NamedTuple):
@@ -28,9 +34,28 @@ class NetfilterAssembly(NamedTuple):
     contradictions: tuple[Contradiction, ...]
 
 
-def assemble_netfilter(readings: Iterable[tuple[Source, Reading]], *, netns: str = "host") -> NetfilterAssembly:
+def assemble_netfilter(readings: Iterable[tuple[Source, Reading]], *, netns: str = HOST) -> NetfilterAssembly:
     """Put together all that the readings of one namespace say about iptables tables, sets and tracked connections.
 
     Readings of other formats may be among them and are passed over. `netns` is the namespace's name, for the questions.
     """
-    return NetfilterAssembly({}, Listing((), False, "conntrack -L -o extended,id"), (), ())
+    read = tuple(readings)
+    sets = assemble_sets(read)
+    conntrack = assemble_conntrack(read)
+    gaps = [*sets.gaps, *conntrack.gaps]
+    contradictions: list[Contradiction] = []
+    families: dict[Family, Netfilter] = {}
+    for family in _FAMILIES:
+        rulesets = assemble_rulesets(read, family, netns)
+        gaps += rulesets.gaps
+        contradictions += rulesets.contradictions
+        own_sets = sets.by_family.get(family, {})
+        if rulesets.tables or rulesets.complete or own_sets:
+            families[family] = Netfilter(
+                tables=rulesets.tables,
+                complete=rulesets.complete,
+                ask=rulesets.ask,
+                sets=own_sets,
+                sets_complete=sets.complete,
+            )
+    return NetfilterAssembly(families, conntrack.listing, tuple(gaps), tuple(contradictions))

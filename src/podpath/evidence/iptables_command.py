@@ -74,7 +74,7 @@ def _name_program(found: re.Match[str], program: str, asked: dict[str, str], *, 
         action="save" if found["save"] else asked.get("action", ""),
         table=asked.get("table"),
         chain=asked.get("chain"),
-        number=int(number) if number.isdigit() and number.isascii() else None,
+        number=int(number) if re.fullmatch(r"[0-9]{1,9}", number) else None,
         verbose="verbose" in asked,
         numeric="numeric" in asked,
         filtered=filtered,
@@ -96,7 +96,7 @@ def _parse_arguments(arguments: tuple[str, ...]) -> dict[str, str]:
                 asked["action"] = letter
                 if words and not words[0].startswith("-"):
                     asked["chain"] = words.pop(0)
-                if words and words[0].isdigit():
+                if words and re.fullmatch(r"[0-9]{1,9}", words[0]):
                     asked["number"] = words.pop(0)
             elif letter == "t":
                 table = value or (words.pop(0) if words else "")

@@ -24,7 +24,7 @@ from podpath.net.addresses import Family
 from podpath.net.provenance import Source, Span
 
 _CHAIN = re.compile(
-    r"\s*Chain (?P<name>\S+) \((?:policy (?P<policy>[A-Z]+|-)(?: (?P<packets>\d+[KMGTP]?) packets, \S+ bytes)?"
+    r"\s*Chain (?P<name>\S+) \((?:policy (?P<policy>[A-Z]+|-)(?: (?P<packets>\d{1,20}[KMGTP]?) packets, \S+ bytes)?"
     r"|\d+ references?|ERROR obtaining refs)\)\s*"
 )
 _SHAPES = (

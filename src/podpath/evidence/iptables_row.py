@@ -118,8 +118,8 @@ def _row_pattern(columns: Columns, family: Family) -> re.Pattern[str]:
     address = r"!?[\w.:/-]+"
     return re.compile(
         r"\s*"
-        + (r"(?P<num>\d+)\s+" if columns.num else "")
-        + (r"(?P<packets>\d+[KMGTP]?)\s+(?P<bytes>\d+[KMGTP]?)\s+" if columns.counters else "")
+        + (r"(?P<num>\d{1,9})\s+" if columns.num else "")
+        + (r"(?P<packets>\d{1,20}[KMGTP]?)\s+(?P<bytes>\d{1,20}[KMGTP]?)\s+" if columns.counters else "")
         + r"(?:(?P<target>\S+)\s+)?(?P<protocol>!?[A-Za-z0-9][\w.-]*)\s+"
         + opt
         + (r"(?P<inward>!?\S+)\s+(?P<outward>!?\S+)\s+" if columns.devices else "")

@@ -25,8 +25,8 @@ from podpath.net.addresses import Family
 from podpath.net.provenance import Gap, Source, Span
 
 _TABLE = re.compile(r"\s*\*(?P<table>[a-z]+)\s*")
-_SAVED = re.compile(r":(\S+) (?:-|[A-Z]+) \[\d+:\d+\]").fullmatch
-_RULE = re.compile(r"\s*(?:\[\d+:\d+\]\s*)?(?:-A|--append)\s+\S+")
+_SAVED = re.compile(r":(\S+) (?:-|[A-Z]+) \[\d{1,20}:\d+\]").fullmatch
+_RULE = re.compile(r"\s*(?:\[\d+:\d+\]\s*)?(?:-A|--append)\s+[^\s-]\S*")
 _STARTS = re.compile(r"\s*(?:-[APNIDR]\s|:\S|\*\w|COMMIT\b|#|\[\d+:)")
 """What a line that goes on with the one before does not start with."""
 _WRAP_LINES = 4
@@ -92,14 +92,24 @@ class _RulesReader:
     def _cut_blocks(self, others: Sequence[int]) -> Iterator[tuple[Block, int, Sequence[int]]]:
         """Give each block with the line behind it and those of its lines that are no well-formed rules."""
         block, start = Block(self._source, 0, None), 0
+        declared: set[str] = set()
         for index, place in enumerate(others):
             line = self._lines[place][:40].strip()
-            if line[:1] == "*" and (table := _TABLE.fullmatch(self._lines[place])) is not None:
+            if line[:1] == ":" and block.table is None:
+                # a filter that took the `*table` lines leaves several tables in a row; a name that returns starts the next
+                name = self._lines[place].partition(" ")[0]
+                if name in declared:
+                    yield block, place, others[start:index]
+                    block, start = Block(self._source, place, None), index
+                    declared.clear()
+                declared.add(name)
+            elif line[:1] == "*" and (table := _TABLE.fullmatch(self._lines[place])) is not None:
                 yield block, place, others[start:index]
                 block, start = Block(self._source, place, table["table"]), index
             elif line == "COMMIT":
                 yield block, place + 1, others[start : index + 1]
                 block, start = Block(self._source, place + 1, None), index + 1
+                declared.clear()
         yield block, len(self._lines), others[start:]
 
     def _group(self, block: Block, end: int) -> None:

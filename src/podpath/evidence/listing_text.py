@@ -139,18 +139,15 @@ def _read_options(form: Form, found: re.Match[str]) -> tuple[tuple[OptionText, .
     """Make the options of a form's groups; what is wrong with a value makes the rule unread."""
     groups = found.groupdict()
     special = SPECIAL.get(form.extension)
-    options = special(groups) if special is not None else None
-    if options is None:
-        options = tuple(_generic_options(groups))
-    unread = form.unread
     read: list[OptionText] = []
-    for option in options:
-        try:
-            read.append(option._replace(values=tuple(read_value(option.name, value) for value in option.values)))
-        except ValueError as error:
-            unread = unread or str(error)
-            read.append(option)
-    return tuple(read), unread
+    try:
+        options = tuple(_generic_options(groups)) if special is None else special(groups)
+        read.extend(
+            option._replace(values=tuple(read_value(option.name, value) for value in option.values)) for option in options
+        )
+    except ValueError as error:
+        return tuple(read), form.unread or str(error)
+    return tuple(read), form.unread
 
 
 def _generic_options(groups: dict[str, str | None]) -> Iterator[OptionText]:

@@ -18,6 +18,7 @@ from podpath.evidence import (
     cni,
     component_log,
     connects,
+    conntrack,
     curl,
     deeds,
     ip_brief,
@@ -27,6 +28,7 @@ from podpath.evidence import (
     ip_route,
     ip_route_json,
     ip_rule,
+    ipset,
     iptables_listing,
     iptables_rules,
     kubectl_describe,
@@ -81,6 +83,8 @@ FORMATS: tuple[Format, ...] = (
     connects.FORMAT,
     resolvers.FORMAT,
     component_log.FORMAT,
+    *ipset.FORMATS,
+    *conntrack.FORMATS,
 )
 """All formats. Rows of one family of tools stand together."""
 

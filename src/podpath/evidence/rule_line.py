@@ -14,7 +14,7 @@ from podpath.evidence.ruleset import ExtensionText, OptionText
 from podpath.evidence.xtables_options import GENERAL, MATCHES, TARGETS, Extension
 from podpath.net import protocols
 
-_RULE = re.compile(r"\s*(?:\d+:)?\s*(?:\[(?P<packets>\d+):(?P<bytes>\d+)\]\s*)?(?:-A|--append)\s+(?P<chain>\S+)")
+_RULE = re.compile(r"\s*(?:\d+:)?\s*(?:\[(?P<packets>\d{1,20}):(?P<bytes>\d{1,20})\]\s*)?(?:-A|--append)\s+(?P<chain>[^\s-]\S*)")
 _WORD = re.compile(r'(?:[^\s"]++|"(?:[^"\\]|\\.)*+(?:"|\\?$))++')
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*+)("|\\?$)')
 _ESCAPE = re.compile(r"\\(.)")
@@ -26,6 +26,7 @@ _PIECE = re.compile(
 """An option in the spelling of iptables-save: `!`, short name and value, or long name and up to two values; else anything."""
 _SELECTORS = {"s": "source", "d": "destination", "p": "protocol", "i": "in-interface", "o": "out-interface"}
 _ADDRESS = re.compile(r"[\da-fA-F.:]+(?:/[\da-fA-F.:]+)?")
+_COUNTER = re.compile(r"[0-9]{1,20}")
 _ELIDED = re.compile(r"\.\.\.|…")
 _IMPLICIT = {
     protocols.TCP: "tcp", protocols.UDP: "udp", protocols.ICMP: "icmp", protocols.ICMPV6: "icmp6", protocols.SCTP: "sctp",
@@ -73,6 +74,8 @@ def _parse_plain(line: str, head: re.Match[str]) -> RuleLine | None:
             else:
                 return None
         elif short in _SELECTORS:
+            if short in "sd" and not _ADDRESS.fullmatch(word):
+                return None
             selectors.append(OptionText(_SELECTORS[short], (word,), bool(negation)))
         elif junk or negation or (kind and kind != "m"):
             return None
@@ -232,7 +235,7 @@ class _Draft:
             self.goto = self.goto or name == "goto"
             self._load(values[0], (TARGETS if target else MATCHES).get(values[0], _NO_EXTENSION), target=target)
         elif name == "set-counters":
-            if len(values) == 2 and values[0].isdigit() and values[1].isdigit():
+            if len(values) == 2 and all(_COUNTER.fullmatch(value) for value in values):
                 self.counters = int(values[0]), int(values[1])
         elif name not in ("ipv4", "ipv6", "table"):
             self.selectors.append(option)

@@ -20,8 +20,10 @@ _PLAIN = r'[^\s"!.…-][^\s"…]*+'
 _COMMENT = rf"(?: -m comment --comment (?:{_QUOTED}|{_PLAIN}))"
 _SHORT = rf"(?: !)?+ -(?:[sd] [\da-f.:]++(?:/[\d.]++)?+|[iop] {_PLAIN}|m [a-z]\w*+)(?= |$)"
 _LONG = rf"(?: !)?+ --(?!comment |string |hex-string |log-prefix |nflog-prefix )[a-z][a-z-]*+(?: (?:{_PLAIN}|{_QUOTED}))*+"
+_COUNTERS = r"(?:\[\d{1,20}+:\d{1,20}+\] )?+"
+_TARGET = r" -[jg] [A-Za-z0-9][\w:-]*+"
 _WELL_FORMED = re.compile(
-    rf"^(?:(?:\[\d++:\d++\] )?+-A (\S++)(?:{_COMMENT}|{_SHORT}|{_LONG})*+ -[jg] [A-Za-z0-9][\w:-]*+(?:{_LONG})*+$|.*+$)",
+    rf"^(?:{_COUNTERS}-A ([^\s-]\S*+)(?:{_COMMENT}|{_SHORT}|{_LONG})*+{_TARGET}(?:{_LONG})*+$|.*+$)",
     re.MULTILINE,
 )
 """A rule with a target in the spelling of iptables-save, nothing of it elided; else an empty group for whatever line it is."""
@@ -65,6 +67,16 @@ class RuleLines(Sequence[RuleText]):
 
     def __iter__(self) -> Iterator[RuleText]:
         return map(self._read, self._places)
+
+    def is_spelled_like(self, other: RuleLines) -> bool:
+        """Tell whether both are the same text but for counters, without reading it."""
+        if len(self._places) != len(other._places) or self._wraps or other._wraps:
+            return False
+        return all(one == two for one, two in zip(self._spellings(), other._spellings(), strict=True))
+
+    def _spellings(self) -> Iterator[str]:
+        lines = self._source.lines
+        return (lines[place][max(lines[place].find("-A "), 0) :] for place in self._places)
 
     def _read(self, place: int) -> RuleText:
         source = self._source
@@ -129,8 +141,8 @@ class BlockChains(Mapping[str, ChainText]):
 
 
 DECLARATION = re.compile(
-    r"\s*(?::(?P<saved>\S+)\s+(?P<saved_policy>[A-Z]+|-)(?:\s+\[(?P<saved_packets>\d+):\d+\])?"
-    r"|(?:-P|--policy)\s+(?P<base>\S+)\s+(?P<policy>[A-Z]+)(?:\s+-c\s+(?P<packets>\d+)\s+\d+)?"
+    r"\s*(?::(?P<saved>\S+)\s+(?P<saved_policy>[A-Z]+|-)(?:\s+\[(?P<saved_packets>\d{1,20}):\d+\])?"
+    r"|(?:-P|--policy)\s+(?P<base>\S+)\s+(?P<policy>[A-Z]+)(?:\s+-c\s+(?P<packets>\d{1,20})\s+\d+)?"
     r"|(?:-N|--new-chain)\s+(?P<user>\S+))\s*"
 )
 """`:NAME POLICY [packets:bytes]`, `-P NAME POLICY` and `-N NAME`."""
