@@ -24,6 +24,9 @@ ECHO = {
     (protocols.ICMPV6, 129): "reply",
 }
 
+BEGINS = ("SYN", "request", "datagram")
+"""Kinds of packet that begin a connection."""
+
 
 class Place(NamedTuple):
     """Where a capture saw a frame."""
@@ -67,15 +70,17 @@ class Observed(NamedTuple):
 
 
 _Key = tuple[int, frozenset[tuple[Address, int]]]
+_Numbered = tuple[int, Sighting]
+"""A frame with its place among all: clocks are often cut or edited, so order is as printed."""
 
 
 def observe(sightings: Iterable[Sighting]) -> tuple[Observed, ...]:
     """Put the frames of all captures together to connections, in the order in which they begin."""
-    strands: dict[_Key, list[Sighting]] = defaultdict(list)
-    for seen in sightings:
+    strands: dict[_Key, list[_Numbered]] = defaultdict(list)
+    for number, seen in enumerate(sightings):
         packet = seen.packet
         if packet.protocol in (protocols.TCP, protocols.UDP) or (packet.protocol, packet.icmp_type) in ECHO:
-            strands[_key(packet)].append(seen)
+            strands[_key(packet)].append((number, seen))
     found = (_observe_strands(group) for group in _join(list(strands.values())))
     return tuple(connection for connection in found if connection is not None)
 
@@ -98,21 +103,21 @@ def _key(packet: Packet) -> _Key:
     return packet.protocol, frozenset(((packet.src, packet.sport), (packet.dst, packet.dport)))
 
 
-def _join(strands: Sequence[list[Sighting]]) -> Iterator[list[list[Sighting]]]:
+def _join(strands: Sequence[list[_Numbered]]) -> Iterator[list[list[_Numbered]]]:
     """Join strands whose SYN has the same sequence number: one connection under several addresses."""
-    groups: dict[object, list[list[Sighting]]] = {}
+    groups: dict[object, list[list[_Numbered]]] = {}
     for number, strand in enumerate(strands):
-        syn = next((seen for seen in strand if kind_of(seen.packet) == "SYN" and seen.packet.seq), None)
+        syn = next((seen for _, seen in strand if kind_of(seen.packet) == "SYN" and seen.packet.seq), None)
         groups.setdefault(("syn", syn.packet.seq) if syn is not None else number, []).append(strand)
     yield from groups.values()
 
 
-def _observe_strands(strands: list[list[Sighting]]) -> Observed | None:
-    first = _first_packet(strands)
+def _observe_strands(strands: list[list[_Numbered]]) -> Observed | None:
+    frames = [seen for _, seen in sorted((item for strand in strands for item in strand), key=lambda item: item[0])]
+    first = next((seen for seen in frames if kind_of(seen.packet) in BEGINS), None)
     if first is None:
         return None
     clients = {_client(strand) for strand in strands}
-    frames = sorted((seen for strand in strands for seen in strand), key=_order)
     seen = tuple(
         Seen(
             kind_of(frame.packet), (frame.packet.src, frame.packet.sport) in clients, frame.packet,
@@ -126,28 +131,15 @@ def _observe_strands(strands: list[list[Sighting]]) -> Observed | None:
     return Observed(probe, seen, tuple(_find_missing(seen)))
 
 
-def _order(seen: Sighting) -> tuple[int, int]:
-    """Order by capture, then as printed: clocks are often cut or edited."""
-    return seen.capture, seen.span.line
-
-
-def _first_packet(strands: list[list[Sighting]]) -> Sighting | None:
-    """Give the packet that began the connection: its first SYN, echo request or datagram."""
-    begins = [seen for strand in strands for seen in strand if kind_of(seen.packet) in ("SYN", "request", "datagram")]
-    return min(begins, key=_order, default=None)
-
-
-def _client(strand: list[Sighting]) -> tuple[Address, int]:
+def _client(strand: list[_Numbered]) -> tuple[Address, int]:
     """Give the end of a strand that began it."""
-    for seen in strand:
-        match kind_of(seen.packet):
-            case "SYN" | "request" | "datagram":
-                return seen.packet.src, seen.packet.sport
-            case "SYN-ACK" | "reply":
-                return seen.packet.dst, seen.packet.dport
-            case _:
-                pass
-    first = strand[0].packet
+    for _, seen in strand:
+        kind = kind_of(seen.packet)
+        if kind in BEGINS:
+            return seen.packet.src, seen.packet.sport
+        if kind in ("SYN-ACK", "reply"):
+            return seen.packet.dst, seen.packet.dport
+    first = strand[0][1].packet
     return min((first.src, first.sport), (first.dst, first.dport), key=lambda end: -end[1])
 
 
