@@ -7,7 +7,6 @@ from textwrap import dedent
 from typing import NamedTuple, TypeVar
 
 from podpath.assembly.case import assemble_case
-from podpath.evidence import deeds, ovs_bond, ovs_vsctl, tcpdump
 from podpath.evidence.document import split_document
 from podpath.evidence.recognition import read
 from podpath.evidence.records import Reading, Record
@@ -19,7 +18,6 @@ from podpath.node.node import Netns
 from podpath.node.routing import Route
 
 T = TypeVar("T")
-_MORE = (deeds.FORMAT, ovs_bond.FORMAT, ovs_vsctl.FORMAT, tcpdump.FORMAT)
 Read = tuple[Source, Reading]
 
 
@@ -42,7 +40,7 @@ def read_outputs(*outputs: Output, name: str = "ticket.md") -> list[Read]:
             name=name, lines=lines, first_line=line, command=output.command, netns=output.netns, label=output.label,
             order=order, prompt="root@n1:~#",
         )  # fmt: skip
-        reading = _read(source)
+        reading = read(source)
         assert reading is not None, f"no reader knows {output.command!r}"
         found.append((source, reading))
         line += len(lines) + 2
@@ -57,15 +55,7 @@ def case_of(*outputs: Output) -> Case:
 def case_of_document(text: str, name: str = "ticket.md") -> Case:
     """Give the case of a whole ticket."""
     sources = split_document(name, dedent(text).strip("\n").split("\n"))
-    return assemble_case([(source, reading) for source in sources if (reading := _read(source)) is not None])
-
-
-def _read(source: Source) -> Reading | None:
-    reading = read(source)
-    if reading is None:
-        known = [row for row in _MORE if row.recognise(source)]
-        return max(known, key=lambda row: row.recognise(source)).read(source) if known else None
-    return reading
+    return assemble_case([(source, reading) for source in sources if (reading := read(source)) is not None])
 
 
 def by_hand(

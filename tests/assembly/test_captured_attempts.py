@@ -28,6 +28,13 @@ FAILING = {
     "SYN again and again": (
         [f"10:00:0{n}.0 IP {C} > {S}: {SYN}" for n in (0, 1, 3)], "10.9.1.4 > 10.96.7.7:80 timeout",
     ),
+    "SYN again after the SYN-ACK": (
+        [
+            f"10:00:00.0 IP {C} > {S}: {SYN}", f"10:00:00.1 IP {S} > {C}: {SYN_ACK}", f"10:00:01.0 IP {C} > {S}: {SYN}",
+            f"10:00:01.1 IP {S} > {C}: {SYN_ACK}",
+        ],
+        "10.9.1.4 > 10.96.7.7:80 timeout",
+    ),
     "SYN-ACK again": (
         [
             f"10:00:00.0 IP {C} > {S}: {SYN}", f"10:00:00.1 IP {S} > {C}: {SYN_ACK}", f"10:00:00.2 IP {C} > {S}: {ACK}",

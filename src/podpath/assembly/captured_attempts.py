@@ -99,9 +99,11 @@ def _is_client_reset(view: _View) -> tuple[Sighting, str] | None:
 def _is_syn_repeated(view: _View) -> tuple[Sighting, str] | None:
     syns = [seen for seen in view.connection.forward if tcp_flags(seen.packet) == protocols.SYN]
     again = _sent_again(syns)
-    if again is not None and not _answered(view.connection):
-        return again, "the SYN is sent again and no SYN-ACK comes"
-    return None
+    if again is None:
+        return None
+    if _answered(view.connection):
+        return again, "the SYN is sent again: the SYN-ACK does not reach the client"
+    return again, "the SYN is sent again and no SYN-ACK comes"
 
 
 def _is_syn_ack_repeated(view: _View) -> tuple[Sighting, str] | None:

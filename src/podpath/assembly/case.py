@@ -21,6 +21,7 @@ from podpath.assembly.kubernetes import assemble_kubernetes
 from podpath.assembly.labels import Standing
 from podpath.assembly.links import assemble_links
 from podpath.assembly.listed_tables import settle_completeness
+from podpath.assembly.manifest import assemble_manifest
 from podpath.assembly.neighbours import assemble_neighbours, assemble_sockets
 from podpath.assembly.netfilter import NetfilterAssembly, assemble_netfilter
 from podpath.assembly.ovs import assemble_ovs
@@ -107,6 +108,7 @@ def _build(evidence: Evidence, netfilter: Mapping[str, NetfilterAssembly], selec
     assemble_sysctls(draft, evidence, disputes, effects)
     assemble_sockets(draft, evidence, disputes)
     assemble_kubernetes(draft, evidence, disputes)
+    assemble_manifest(draft, evidence)
     for name, part in netfilter.items():
         if part.netfilter or part.conntrack.items or part.conntrack.complete:
             netns = draft.netns(name)

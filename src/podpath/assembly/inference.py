@@ -41,12 +41,14 @@ def infer_topology(draft: NodeDraft, evidence: Evidence, sightings: Sightings, d
 
 
 def _netns_of(draft: NodeDraft, pod: Pod) -> str | None:
-    """Give the namespace that is a pod's: of its name, or with its address, unless it runs in the host's."""
+    """Give the namespace that is a pod's: the one stated, of its name, or with its address; the host's for some."""
+    if pod.netns is not None:
+        return pod.netns
     for name in (f"pod/{pod.namespace}/{pod.name}", f"pod/?/{pod.name}", pod.name):
         if name in draft.namespaces:
             return name
     owner = draft.owner(pod.address) if pod.address is not None else None
-    return pod.netns if owner is None else owner.name
+    return None if owner is None else owner.name
 
 
 def _spoken_of(draft: NodeDraft) -> Iterator[tuple[Address, Mention]]:

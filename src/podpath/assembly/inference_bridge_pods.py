@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from podpath.assembly.device_names import looks_like_bridge, looks_like_pod_side
+from podpath.assembly.device_names import looks_internal, looks_like_bridge, looks_like_pod_side, looks_like_uplink
 from podpath.assembly.draft import NetnsDraft, NodeDraft
 from podpath.assembly.pod_namespaces import PodSeed, add_pod
 from podpath.assembly.sightings import BROADCAST, Sightings
@@ -139,7 +139,8 @@ def _choose_port(draft: NodeDraft, bridge: IfName, mac: Mac | None) -> tuple[IfN
     for link in ports:
         if link.name in learned:
             return link.name, f"the forwarding table has its MAC on {link.name}"
-    free = next((link.name for link in ports if looks_like_pod_side(link)), None)
+    leading = [link for link in ports if not (looks_like_uplink(link) or looks_internal(link))]
+    free = next((link.name for link in sorted(leading, key=lambda link: not looks_like_pod_side(link))), None)
     if free is not None:
         return free, f"which port is its own is not shown, {free} stands for it"
     return None, "its port is not shown"

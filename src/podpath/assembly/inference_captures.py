@@ -133,7 +133,10 @@ def _common_ends(frames: Sequence[Sighting]) -> set[Address]:
 def _find_pods(draft: NodeDraft, packets: Sequence[Sighting], owners: Sequence[PodSeed]) -> Iterator[PodSeed]:
     """Give the pods seen in their own namespaces, each with the host's device behind which the same address is seen."""
     behind: dict[Address, tuple[IfName, Sighting]] = {}
-    for link, seen in _devices_of_pods(draft, packets):
+    translated = {item.before.packet.src for item in _find_translations(packets)}
+    known = translated | {seed.address for seed in owners}
+    known |= {own.address for netns in draft.namespaces.values() if netns.name != HOST for own in netns.addresses}
+    for link, seen in _devices_of_pods(draft, packets, known):
         behind.setdefault(seen.packet.src, (link, seen))
     seeded: set[Address] = set()
     for seed in owners:
@@ -149,13 +152,14 @@ def _find_pods(draft: NodeDraft, packets: Sequence[Sighting], owners: Sequence[P
             yield PodSeed(address=address, reason=reason, span=seen.span, host_link=link)
 
 
-def _devices_of_pods(draft: NodeDraft, packets: Sequence[Sighting]) -> Iterator[tuple[IfName, Sighting]]:
+def _devices_of_pods(
+    draft: NodeDraft, packets: Sequence[Sighting], known_pods: set[Address]
+) -> Iterator[tuple[IfName, Sighting]]:
     """Give the host's devices that frames of one pod come in on, with the first such frame."""
     frames: dict[str, list[Sighting]] = {}
     for seen in packets:
         if seen.netns == HOST and seen.link is not None and seen.direction == "in":
             frames.setdefault(seen.link, []).append(seen)
-    known_pods = {own.address for netns in draft.namespaces.values() if netns.name != HOST for own in netns.addresses}
     for name, shown in frames.items():
         link = draft.host.links[IfName(name)]
         sources = {seen.packet.src for seen in shown if not draft.host.owns(seen.packet.src)}
