@@ -122,7 +122,8 @@ def emit(walk: Walk, skb: Skb, link: Link) -> Next:
         template = "{0} does not send it out of {1}: {2}"
         walk.step("bridge", skb, XMIT, skb.packet, "drop", template, link.name, port.name, why, link=link.name)
         return Dropped(netns=skb.netns.name, reason=drop_reason("bridge no egress", walk.node.kernel))
-    walk.step("bridge", skb, XMIT, skb.packet, "bridge", "{0} sends it out of {1}", link.name, port.name, link=port.name)
+    template = "{0} sends it out of {1}"
+    walk.step("device transmit", skb, XMIT, skb.packet, "bridge", template, link.name, port.name, link=link.name)
     skb.port = skb.link = port
     return EMIT
 

@@ -86,15 +86,22 @@ class _Failure(NamedTuple):
 
 
 def converse(
-    node: Node | Engine, probe: Probe, *, limit: int = 64, deviations: int = 2, settled: Mapping[str, object] | None = None
+    node: Node | Engine,
+    probe: Probe,
+    *,
+    limit: int = 64,
+    deviations: int = 2,
+    settled: Mapping[str, object] | None = None,
+    script: tuple[Act, ...] = (),
 ) -> Conversation:
     """Walk every packet of the probe's connection, under every combination of answers to what is not known.
 
     A caller with many probes makes one `Engine` of the node and hands it in. `limit`, `deviations` and `settled` are those of
-    `exploration.explore`.
+    `exploration.explore`. `script` gives other packets than the protocol's usual ones (`script_of`).
     """
+    acts = script or script_of(probe.protocol)
     engine = node if isinstance(node, Engine) else Engine(node)
-    explored = explore(lambda choices: _run(engine, probe, choices), limit=limit, deviations=deviations, settled=settled)
+    explored = explore(lambda choices: _run(engine, probe, choices, acts), limit=limit, deviations=deviations, settled=settled)
     branches = explored.results
     return Conversation(probe=probe, branches=branches, verdict=_verdict(branches), truncated=explored.truncated)
 
@@ -136,10 +143,9 @@ def _packet(protocol: int, act: Act, src: tuple[Address, int], dst: tuple[Addres
     )
 
 
-def _run(engine: Engine, probe: Probe, choices: Choices) -> Branch:
+def _run(engine: Engine, probe: Probe, choices: Choices, script: tuple[Act, ...]) -> Branch:
     """Walk one branch of the conversation to its end."""
     walk = Walk(engine.node, choices, engine=engine)
-    script = script_of(probe.protocol)
     ends = _Ends(place_sender(walk, probe), first_packet(probe, script[0]))
     traces: list[Trace] = []
     for act in script:

@@ -47,4 +47,5 @@ def _error(packet: Packet, answer: str, source: Address) -> Packet:
     six = packet.family == 6
     kind, code = (TYPES6 if six else TYPES)[answer]
     protocol = protocols.ICMPV6 if six else protocols.ICMP
-    return Packet(source, packet.src, protocol, icmp_type=kind, icmp_code=code, quoted=packet)
+    tos = packet.tos & 0x1E | 0xC0
+    return Packet(source, packet.src, protocol, icmp_type=kind, icmp_code=code, tos=tos, quoted=packet)

@@ -37,6 +37,8 @@ class Resolution(NamedTuple):
     arguments: tuple[object, ...]
     spans: tuple[Span, ...] = ()
     failed: bool = False
+    asked: Station | None = None
+    """Who answered an ARP request, and so learned the MAC of its sender."""
 
 
 def resolve(walk: Walk, namespace: Namespace, link: Link, destination: Destination, packet: Packet) -> Resolution:
@@ -46,15 +48,26 @@ def resolve(walk: Walk, namespace: Namespace, link: Link, destination: Destinati
         return Resolution(None, "{0} needs no link-layer address", (link.name,))
     sender = announced_source(namespace, link, nexthop, packet.src)
     key = ("neighbour", link.name, nexthop, sender, destination.gateway is None)
-    known = namespace.answers.get(key)
-    if isinstance(known, Resolution):
-        return known
-    asked = walk.choices.asked
-    found = _resolve(walk, namespace, link, destination, _Question(nexthop, sender))
-    found = _with_request(namespace, link, found, nexthop, sender)
-    if walk.choices.asked == asked:
-        namespace.answers[key] = found
+    found = namespace.answers.get(key)
+    if not isinstance(found, Resolution):
+        asked = walk.choices.asked
+        found = _resolve(walk, namespace, link, destination, _Question(nexthop, sender))
+        found = _with_request(namespace, link, found, nexthop, sender)
+        if walk.choices.asked == asked:
+            namespace.answers[key] = found
+    if found.asked is not None and sender is not None:
+        walk.heard[found.asked.netns, found.asked.link.name, sender] = namespace.mac(link)
+    if found.failed:
+        return _recall(walk, namespace, link, nexthop, found)
     return found
+
+
+def _recall(walk: Walk, namespace: Namespace, link: Link, nexthop: Address, found: Resolution) -> Resolution:
+    """Fall back on what a request of the next hop's own taught before: it answers none, yet its MAC is known."""
+    mac = walk.heard.get((namespace.name, link.name, nexthop))
+    if mac is None:
+        return found
+    return Resolution(mac, "{0} has the MAC {1}, as its own ARP request said", (nexthop, mac))
 
 
 class _Question(NamedTuple):
@@ -90,7 +103,8 @@ def _owners(walk: Walk, around: Segment, target: Address) -> list[Station]:
 def _answered(walk: Walk, station: Station, target: Address, entry: Neighbour | None) -> Resolution:
     mac = walk.engine.namespace(station.netns).mac(station.link)
     spans = _span(entry) if entry is not None and entry.mac == mac else ()
-    return Resolution(mac, "{0} is answered for by {1} in {2}: {3}", (target, station.link.name, station.netns, mac), spans)
+    arguments = (target, station.link.name, station.netns, mac)
+    return Resolution(mac, "{0} is answered for by {1} in {2}: {3}", arguments, spans, asked=station)
 
 
 def _presume(

@@ -26,11 +26,13 @@ IP = "net/ipv4/ip_input.c:ip_rcv_core v6.12"
 def receive_device(walk: Walk, skb: Skb) -> Next:
     """Take a frame off a device: its BPF programs and receive handler (bridge, bond, Open vSwitch) come before IP."""
     link = skb.link
-    if link is None or skb.looped:
+    if link is None:
         return None
-    namespace = walk.engine.namespace(skb.netns.name)
     packet = skb.packet
     walk.step("device receive", skb, DEVICE, packet, "receive", "it comes in on {0}", link.name, link=link.name)
+    if skb.looped:
+        return None
+    namespace = walk.engine.namespace(skb.netns.name)
     if not link.up:
         walk.step("device receive", skb, DEVICE, packet, "drop", "{0} is down", link.name, link=link.name)
         return Dropped(netns=skb.netns.name, reason=drop_reason("device down", walk.node.kernel))

@@ -82,10 +82,13 @@ def _find(namespace: Namespace, setting: Setting, device: str) -> Fact[str]:
     fact = netns.sysctls.get(key)
     if fact is not None:
         return fact
-    if netns.sysctls_complete:
-        return Known(setting.default, None, f"{key} is not among the namespace's sysctls")
     likeliest, reason = setting.default, "the kernel's default"
     inherited = netns.sysctls.get(f"net.ipv4.conf.default.{setting.name}")
+    if netns.sysctls_complete:
+        # Writing `default` sets the devices without an address of their own (net/ipv4/devinet.c:devinet_copy_dflt_conf v6.12).
+        if device != ALL and isinstance(inherited, Known) and device not in namespace.by_link:
+            return inherited
+        return Known(setting.default, None, f"{key} is not among the namespace's sysctls")
     if device != ALL and isinstance(inherited, Known):
         likeliest, reason = inherited.value, "net.ipv4.conf.default has it"
     options = [Option(value, meaning) for value, meaning in setting.values if value != likeliest]

@@ -92,6 +92,8 @@ class Walk:
     """What Cilium's programs hold of connections: by the program, and the tuple that it knows a packet by."""
     learned: dict[tuple[str, str, Mac], Link] = field(default_factory=dict)
     """The port behind which a bridge saw a MAC, by namespace, bridge and MAC."""
+    heard: dict[tuple[str, str, Address], Mac] = field(default_factory=dict)
+    """What ARP requests taught those who answered them: by namespace and device of the listener, and the sender's address."""
     engine: Engine = field(default=None)  # type: ignore[assignment]  # made from the node where the caller shares none
     """The compiled node; walks of one node share it."""
 

@@ -8,6 +8,7 @@ from podpath.datapath.routing.assumed import look_up
 from podpath.datapath.routing.fib import Flow
 from podpath.datapath.routing.output import OutputRoute, route_output
 from podpath.datapath.routing.source_address import select_address
+from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.node.links import Link
 from podpath.node.node import Netns
@@ -74,5 +75,6 @@ def error_source(walk: Walk, skb: Skb) -> Address | None:
     packet = skb.packet
     if address_type(walk, skb.netns, packet.dst) == "local":
         return packet.dst
-    found = route_output(walk, walk.engine.namespace(skb.netns.name), Flow(packet.src))
+    protocol = protocols.ICMP if packet.family == 4 else protocols.ICMPV6
+    found = route_output(walk, walk.engine.namespace(skb.netns.name), Flow(packet.src, protocol=protocol))
     return found.source
