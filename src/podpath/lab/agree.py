@@ -12,7 +12,7 @@ from podpath.lab.counters import RulePlace, read_counters
 from podpath.lab.drops import Drop, DropTracer
 from podpath.lab.frames import Tap
 from podpath.lab.generate import PORTS, GeneratedCase
-from podpath.lab.script import Command, emit_twin
+from podpath.lab.script import emit_removal, emit_twin
 from podpath.net import protocols
 
 IPV4 = 0x0800
@@ -45,8 +45,7 @@ def run_case(case: GeneratedCase, tracer: DropTracer) -> CaseResult:
         apply(twin.commands)
         evidence = observe(case, tracer)
     finally:
-        for name in twin.namespaces:
-            run(Command(("ip", "netns", "del", name)))
+        run(emit_removal(twin))
     differences = compare(prediction, evidence)
     return CaseResult(
         case=case, verdict=prediction.verdict, application=evidence.observation.application, differences=differences

@@ -18,7 +18,6 @@ from podpath.lab.frames import Frame
 from podpath.net import protocols
 from podpath.net.packet import Packet
 
-
 _NO_MAC = "00:00:00:00:00:00"
 _DEVICE_STAGES = ("device transmit", "device receive")
 
@@ -71,7 +70,8 @@ def compare_branch(branch: Branch, seen: Evidence) -> tuple[Difference, ...]:
 
 def _predicted_drop(trace: Trace) -> str:
     """Give the reason of a packet that the kernel frees at once: a sender that is refused never made one, and one that waits
-    for a neighbour is freed seconds later."""
+    for a neighbour is freed seconds later.
+    """
     if trace.deciding.stage in ("route output", "neighbour"):
         return ""
     return trace.outcome.reason if isinstance(trace.outcome, Dropped | Rejected) else ""

@@ -18,7 +18,7 @@ from podpath.node.links import InterfaceAddress, Link, Neighbour
 from podpath.node.netfilter import Chain, IpSet, Table
 from podpath.node.netfilter_text import emit_rule
 from podpath.node.node import Netns, Node
-from podpath.node.routing import DEFAULT_RULES, LOCAL, PolicyRule, Route
+from podpath.node.routing import DEFAULT_RULES, PolicyRule, Route
 
 BUILDABLE = frozenset({"veth", "bridge", "vxlan", "vlan"})
 """Link kinds that a twin holds as they are. A physical device becomes a veth to a namespace that stands for the wire."""
@@ -54,31 +54,37 @@ def emit_twin(node: Node) -> Twin:
     """Write the commands that rebuild a node in network namespaces."""
     names = tuple(node.namespaces)
     left_out: list[str] = []
-    commands: list[Command] = [Command(("ip", "netns", "add", name)) for name in names]
-    commands += _links(node, left_out)
+    made: set[tuple[str, str]] = set()
+    create = list(_creations(node, made, left_out))
+    commands = [Command(("ip", "-batch", "-"), _batch(f"netns add {name}" for name in names))]
+    if create:
+        commands.append(Command(("ip", "-batch", "-"), _batch(create)))
     for netns in node.namespaces.values():
-        commands += emit_state(netns, left_out)
+        commands += _emit_state(netns, {link for name, link in made if name == netns.name}, left_out)
     return Twin(commands=tuple(commands), namespaces=names, left_out=tuple(left_out))
 
 
-def emit_state(netns: Netns, left_out: list[str]) -> Iterator[Command]:
-    """Write what one namespace holds beyond its links: everything that can change while the links stay."""
-    lines = [
-        *(_address(address) for address in netns.addresses.items if not address.inferred or address.link != "lo"),
-        *(_neighbour(neighbour) for neighbour in netns.neighbours.items),
-    ]
-    if lines:
-        yield Command(("ip", "-n", netns.name, "-batch", "-"), _batch(lines))
+def emit_removal(twin: Twin) -> Command:
+    """Write the command that takes a twin down."""
+    return Command(("ip", "-batch", "-"), _batch(f"netns del {name}" for name in twin.namespaces))
+
+
+def _emit_state(netns: Netns, built: set[str], left_out: list[str]) -> Iterator[Command]:
+    """Write what one namespace holds: few commands, since each costs more than what it does."""
+    links = [link for link in netns.links.items if link.name in built]
+    lines = ["link set lo up"]
+    lines += [line for link in links for line in _attributes(link, built)]
+    lines += [_address(address) for address in netns.addresses.items if address.scope != "host"]
+    lines += [_neighbour(neighbour) for neighbour in netns.neighbours.items]
+    lines += [_route(route) for route in netns.routes.items if not route.inferred and route.protocol != "kernel"]
+    lines += _policy_rules(netns)
+    yield Command(("ip", "-n", netns.name, "-batch", "-"), _batch(lines))
+    entries = list(_fdb(netns))
+    if entries:
+        yield Command(("bridge", "-n", netns.name, "-batch", "-"), _batch(entries))
     settings = {key: fact.value for key, fact in sorted(netns.sysctls.items(), key=_sysctl_order) if isinstance(fact, Known)}
     if settings:
         yield Command(("sysctl", "-q", "-p", "-"), _batch(f"{key} = {value}" for key, value in settings.items()), netns.name)
-    lines = [*(_fdb(netns)), *(_route(route) for route in _buildable_routes(netns)), *(_policy_rules(netns))]
-    bridge = [line for line in lines if line.startswith("fdb ")]
-    routing = [line for line in lines if not line.startswith("fdb ")]
-    if bridge:
-        yield Command(("bridge", "-n", netns.name, "-batch", "-"), _batch(bridge))
-    if routing:
-        yield Command(("ip", "-n", netns.name, "-batch", "-"), _batch(routing))
     yield from _netfilter(netns, left_out)
 
 
@@ -86,28 +92,17 @@ def _batch(lines: Iterator[str] | list[str]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _links(node: Node, left_out: list[str]) -> Iterator[Command]:
-    """Links first without masters, then masters and attributes, then up: so that every name exists when it is used."""
-    made: set[tuple[str, str]] = set()
-    create: list[str] = []
-    attributes: dict[str, list[str]] = {}
+def _creations(node: Node, made: set[tuple[str, str]], left_out: list[str]) -> Iterator[str]:
+    """Make every link before any is used: a veth pair once, from whichever end comes first."""
     for netns in node.namespaces.values():
-        attributes[netns.name] = ["link set lo up"]
         for link in netns.links.items:
             if link.name == "lo" or (netns.name, link.name) in made:
                 continue
             line = _create(netns.name, link, made)
             if line is None:
                 left_out.append(f"{link.name} in {netns.name}: a {link.kind or 'physical'} device has no twin here")
-                continue
-            create.append(line)
-    yield Command(("ip", "-batch", "-"), _batch(create))
-    for netns in node.namespaces.values():
-        lines = attributes[netns.name]
-        built = [link for link in netns.links.items if (netns.name, link.name) in made and link.name != "lo"]
-        for link in built:
-            lines += _attributes(link, {other.name for other in built})
-        yield Command(("ip", "-n", netns.name, "-batch", "-"), _batch(lines))
+            else:
+                yield line
 
 
 def _create(netns: str, link: Link, made: set[tuple[str, str]]) -> str | None:
@@ -176,13 +171,6 @@ def _sysctl_order(item: tuple[str, object]) -> tuple[int, str]:
     """Put forwarding first and `all` before the devices: writing ip_forward resets other keys (devinet_sysctl_forward)."""
     key = item[0]
     return (0 if key.endswith("ip_forward") else 1 if ".all." in key else 2, key)
-
-
-def _buildable_routes(netns: Netns) -> Iterator[Route]:
-    """Leave out what the kernel itself makes of addresses."""
-    for route in netns.routes.items:
-        if not route.inferred and not (route.table == LOCAL and route.protocol == "kernel") and route.protocol != "kernel":
-            yield route
 
 
 def _route(route: Route) -> str:
