@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from podpath.evidence.ledger import Ledger
+from podpath.evidence.line_ledger import LineLedger
 from podpath.evidence.records import AttemptRecord
 from podpath.net.addresses import Address
 from podpath.net.provenance import Source
@@ -26,7 +26,7 @@ def origin_of(source: Source) -> str | None:
     return "host" if source.command is not None else None
 
 
-def add_attempt(ledger: Ledger, who: str, target: tuple[int, Address | None, int], outcome: Outcome) -> None:
+def add_attempt(ledger: LineLedger, who: str, target: tuple[int, Address | None, int], outcome: Outcome) -> None:
     """Keep an attempt; one whose destination is only a name is a gap, for no walk can start without its address."""
     protocol, dst, dport = target
     if dst is None:

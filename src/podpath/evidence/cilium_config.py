@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from podpath.evidence.cilium_flags import HELM_KEYS, config_key
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
-from podpath.evidence.ledger import Ledger
+from podpath.evidence.line_ledger import LineLedger, clip_lines
 from podpath.evidence.records import CiliumOptionRecord, Reading
 from podpath.net.provenance import Source
 
@@ -45,8 +45,8 @@ def recognise_config(source: Source) -> int:
     lines = sample(source)
     if not lines:
         return NO
-    named = _NAMED.search(source.command or "") is not None or any(_NAMED.search(line) for line in source.lines[:400])
-    keys = {option.key for option in _options(source.lines[:400])}
+    named = _NAMED.search(source.command or "") is not None or any(_NAMED.search(line) for line in clip_lines(source.lines[:400]))
+    keys = {option.key for option in _options(clip_lines(source.lines[:400]))}
     known = len(keys & _KNOWN)
     if sum(_LOGGED.search(line) is not None for line in lines) >= max(1, len(lines) // 2):
         return CERTAIN if known else NO
@@ -57,11 +57,11 @@ def recognise_config(source: Source) -> int:
 
 def read_config(source: Source) -> Reading:
     """Read the options; whatever else the object holds is kept as headings."""
-    ledger = Ledger(source)
-    for option in _options(source.lines):
+    ledger = LineLedger(source)
+    for option in _options(ledger.lines if not _is_json(ledger.lines) else source.lines):
         span = ledger.span(option.first, option.last)
         ledger.add(CiliumOptionRecord(span=span, key=option.key, value=option.value))
-    for index, line in enumerate(source.lines):
+    for index, line in enumerate(ledger.lines):
         if line.strip() and not ledger.is_claimed(index) and not ledger.elide(index):
             ledger.head(index)
     return ledger.close("an option of Cilium")
@@ -71,7 +71,7 @@ def _options(lines: tuple[str, ...]) -> Iterator[_Option]:
     logged = [option for index, line in enumerate(lines) for option in _logged(index, line)]
     if logged:
         yield from logged
-    elif any(line.lstrip().startswith(("{", '"')) for line in lines[:5]):
+    elif _is_json(lines):
         yield from _json_options(lines)
     elif any(set(line.strip()) == {"-"} and len(line.strip()) >= 3 for line in lines):
         yield from _described(lines)
@@ -82,6 +82,10 @@ def _options(lines: tuple[str, ...]) -> Iterator[_Option]:
                 yield _Option(found["key"], found["value"], index, index)
     else:
         yield from _yaml_options(lines)
+
+
+def _is_json(lines: tuple[str, ...]) -> bool:
+    return any(line.lstrip().startswith(("{", '"')) for line in lines[:5])
 
 
 def _logged(index: int, line: str) -> Iterator[_Option]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
-from podpath.evidence.ledger import Ledger
+from podpath.evidence.line_ledger import LineLedger
 from podpath.evidence.records import CiliumOptionRecord, Reading
 from podpath.net.provenance import Source
 
@@ -25,8 +25,8 @@ def recognise_status(source: Source) -> int:
 
 def read_status(source: Source) -> Reading:
     """Read what the status says of masquerading, kube-proxy's replacement, host routing and the tunnel."""
-    ledger = Ledger(source)
-    for index, line in enumerate(source.lines):
+    ledger = LineLedger(source)
+    for index, line in enumerate(ledger.lines):
         if not line.strip() or ledger.elide(index):
             continue
         found = _LINE.match(line.strip())

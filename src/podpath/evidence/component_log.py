@@ -9,7 +9,7 @@ import re
 
 from podpath.evidence.failures import parse_failure
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
-from podpath.evidence.ledger import Ledger
+from podpath.evidence.line_ledger import LineLedger
 from podpath.evidence.records import AttemptRecord, HeadingRecord, Reading
 from podpath.evidence.typed import parse_typed
 from podpath.net.provenance import Source
@@ -60,9 +60,9 @@ def recognise_log(source: Source) -> int:
 
 def read_log(source: Source) -> Reading:
     """Read the failures; runs of other lines become one heading each."""
-    ledger = Ledger(source)
+    ledger = LineLedger(source)
     start: int | None = None
-    for index, line in enumerate(source.lines):
+    for index, line in enumerate(ledger.lines):
         if not line.strip():
             continue
         failed = _is_telling(line) and _read_failure(ledger, index, line)
@@ -70,15 +70,15 @@ def read_log(source: Source) -> Reading:
             _keep(ledger, start, index - 1)
         start = None if failed else index if start is None else start
     if start is not None:
-        _keep(ledger, start, len(source.lines) - 1)
+        _keep(ledger, start, len(ledger.lines) - 1)
     return ledger.close("a line of a log")
 
 
-def _keep(ledger: Ledger, first: int, last: int) -> None:
+def _keep(ledger: LineLedger, first: int, last: int) -> None:
     """Keep a run of lines as one heading: a log has many."""
-    while last > first and not ledger.source.lines[last].strip():
+    while last > first and not ledger.lines[last].strip():
         last -= 1
-    ledger.add(HeadingRecord(span=ledger.span(first, last), text=ledger.source.lines[first].strip()[:200]))
+    ledger.add(HeadingRecord(span=ledger.span(first, last), text=ledger.lines[first].strip()[:200]))
 
 
 def _is_telling(line: str) -> bool:
@@ -86,7 +86,7 @@ def _is_telling(line: str) -> bool:
     return any(sign in lowered for sign in _WORTH)
 
 
-def _read_failure(ledger: Ledger, index: int, line: str) -> bool:
+def _read_failure(ledger: LineLedger, index: int, line: str) -> bool:
     failure = parse_failure(line)
     if failure is None:
         return False

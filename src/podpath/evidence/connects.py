@@ -7,7 +7,7 @@ import re
 from podpath.evidence.attempts import Outcome, add_attempt
 from podpath.evidence.failures import SCHEME_PORTS, parse_host, parse_result
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
-from podpath.evidence.ledger import Ledger
+from podpath.evidence.line_ledger import LineLedger
 from podpath.evidence.records import Reading
 from podpath.evidence.typed import parse_typed
 from podpath.net import protocols
@@ -51,13 +51,13 @@ def recognise_connect(source: Source) -> int:
 
 def read_connect(source: Source) -> Reading:
     """Read the last line that says what came of it; a body that wget printed is a success."""
-    ledger = Ledger(source)
-    lines = source.lines
+    ledger = LineLedger(source)
+    lines = ledger.lines
     typed = parse_typed(source.command or "")
     udp = typed.program in {"nc", "ncat", "netcat"} and any(
         re.fullmatch(r"-[a-zA-Z]*u[a-zA-Z]*", word) for word in _arguments(source)
     )
-    dst, port = _destination(source)
+    dst, port = _destination(ledger)
     target = (protocols.UDP if udp else protocols.TCP, dst, port)
     failed = [index for index, line in enumerate(lines) if _FAILED.match(line)]
     worked = [index for index, line in enumerate(lines) if _OK.match(line)]
@@ -83,9 +83,9 @@ def _arguments(source: Source) -> tuple[str, ...]:
     return commands[0].arguments if commands else ()
 
 
-def _destination(source: Source) -> tuple[Address | None, int]:
+def _destination(ledger: LineLedger) -> tuple[Address | None, int]:
     """Find the address and port: what the program says it connects to, else its arguments."""
-    for line in source.lines:
+    for line in ledger.lines:
         for shape in _ADDRESSES:
             found = shape.search(line)
             said = parse_host(found["host"]) if found is not None else None
@@ -93,7 +93,7 @@ def _destination(source: Source) -> tuple[Address | None, int]:
                 return said, int(found["port"]) & 0xFFFF
     address: Address | None = None
     port = 0
-    for word in _arguments(source):
+    for word in _arguments(ledger.source):
         url = re.match(r"(?:(?P<scheme>https?)://)?(?P<host>\[[^\]]+\]|[^/:]+)(?::(?P<port>\d+))?(?:/.*)?$", word)
         if word.isdigit() and address is not None:
             port = int(word) & 0xFFFF

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from podpath.evidence.attempts import Outcome, add_attempt
 from podpath.evidence.failures import SCHEME_PORTS, parse_host, parse_result
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
-from podpath.evidence.ledger import Ledger
+from podpath.evidence.line_ledger import LineLedger
 from podpath.evidence.records import Reading
 from podpath.evidence.typed import parse_typed
 from podpath.net import protocols
@@ -68,10 +68,10 @@ def recognise_curl(source: Source) -> int:
 
 def read_curl(source: Source) -> Reading:
     """Read what came of each request."""
-    ledger = Ledger(source)
-    errors = [index for index, line in enumerate(source.lines) if _ERROR.match(line)]
-    filled = [index for index, line in enumerate(source.lines) if line.strip()]
-    target = _target(source)
+    ledger = LineLedger(source)
+    errors = [index for index, line in enumerate(ledger.lines) if _ERROR.match(line)]
+    filled = [index for index, line in enumerate(ledger.lines) if line.strip()]
+    target = _target(ledger)
     if not errors:
         _read_without_error(ledger, filled, target)
     for index in errors:
@@ -82,8 +82,8 @@ def read_curl(source: Source) -> Reading:
     return ledger.close("a line of curl")
 
 
-def _read_error(ledger: Ledger, index: int, target: _Target) -> None:
-    found = _ERROR.match(ledger.source.lines[index])
+def _read_error(ledger: LineLedger, index: int, target: _Target) -> None:
+    found = _ERROR.match(ledger.lines[index])
     if found is None:
         return
     code, message = int(found["code"]), found["message"]
@@ -94,7 +94,7 @@ def _read_error(ledger: Ledger, index: int, target: _Target) -> None:
     if result is None:
         ledger.gap(index, f"curl's error {code} says nothing of the path: {message[:80]}")
         return
-    spoken = parse_result(" ".join(line for line in ledger.source.lines if line.startswith(("*", "curl:"))))
+    spoken = parse_result(" ".join(line for line in ledger.lines if line.startswith(("*", "curl:"))))
     outcome = Outcome(result or spoken or _guess(message), f"curl: ({code}) {message}", index, index)
     add_attempt(ledger, "curl", (protocols.TCP, target.dst, target.port), outcome)
 
@@ -107,9 +107,9 @@ def _guess(message: str) -> str:
     return "unreachable" if int(elapsed["ms"]) < _GIVE_UP_MS else "timeout"
 
 
-def _read_without_error(ledger: Ledger, filled: list[int], target: _Target) -> None:
+def _read_without_error(ledger: LineLedger, filled: list[int], target: _Target) -> None:
     """Read an output without an error: a response or a body is a success, a request that nothing followed a timeout."""
-    lines = ledger.source.lines
+    lines = ledger.lines
     if not filled or (ledger.source.command is None and target.dst is None):
         return
     requests = [index for index in filled if _REQUEST.match(lines[index])]
@@ -130,10 +130,10 @@ def _read_without_error(ledger: Ledger, filled: list[int], target: _Target) -> N
     add_attempt(ledger, "curl", (protocols.TCP, target.dst, target.port), outcome)
 
 
-def _target(source: Source) -> _Target:
+def _target(ledger: LineLedger) -> _Target:
     """Find whom curl spoke to: by the address it says it connected to, else by its URL."""
-    host, port = _url(source.command)
-    for line in source.lines:
+    host, port = _url(ledger.source.command)
+    for line in ledger.lines:
         found = _TO.match(line)
         address = parse_host(found["a"] or found["c"] or found["e"]) if found is not None else None
         if found is not None and address is not None:

@@ -10,7 +10,7 @@ from podpath.evidence.failures import parse_host
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
 from podpath.evidence.kubectl_events import read_event
 from podpath.evidence.kubectl_service import make_ports
-from podpath.evidence.ledger import Ledger
+from podpath.evidence.line_ledger import LineLedger
 from podpath.evidence.records import PodRecord, Reading, ServiceRecord
 from podpath.net.addresses import Address
 from podpath.net.provenance import Source
@@ -51,8 +51,8 @@ def recognise_describe(source: Source) -> int:
 
 def read_describe(source: Source) -> Reading:
     """Read services and pods, and the events of every object; the other fields are kept as headings."""
-    ledger = Ledger(source)
-    lines = source.lines
+    ledger = LineLedger(source)
+    lines = ledger.lines
     starts = [index for index, line in enumerate(lines) if _START.match(line)] or [0]
     if starts[0] > 0:
         starts.insert(0, 0)
@@ -64,8 +64,8 @@ def read_describe(source: Source) -> Reading:
     return ledger.close("a field of kubectl describe")
 
 
-def _read_object(ledger: Ledger, start: int, end: int) -> None:
-    fields = list(_fields(ledger.source.lines, start, end))
+def _read_object(ledger: LineLedger, start: int, end: int) -> None:
+    fields = list(_fields(ledger.lines, start, end))
     keys = {field.key for field in fields}
     events = next((field for field in fields if field.key == "Events"), None)
     name = _value(fields, "Name")
@@ -73,7 +73,7 @@ def _read_object(ledger: Ledger, start: int, end: int) -> None:
     if events is not None:
         subject = f"{kind}/{name}" if name else None
         for index in range(events.place + 1, end):
-            line = ledger.source.lines[index]
+            line = ledger.lines[index]
             if line.strip() and not ledger.is_claimed(index):
                 read_event(ledger, index, (), subject)
     last = max((field.place + len(field.nested) for field in fields if field.key != "Events"), default=start)
@@ -119,7 +119,7 @@ def _addresses(fields: list[_Field], *keys: str) -> tuple[Address, ...]:
     return tuple(found)
 
 
-def _add_service(ledger: Ledger, fields: list[_Field], start: int, last: int) -> None:
+def _add_service(ledger: LineLedger, fields: list[_Field], start: int, last: int) -> None:
     rows = [(field.key, field.value) for field in fields if field.key in {"Port", "TargetPort", "NodePort", "Endpoints"}]
     ports, unread = make_ports(rows)
     endpoints = next((field.place for field in fields if field.key == "Endpoints"), start)
@@ -136,7 +136,7 @@ def _add_service(ledger: Ledger, fields: list[_Field], start: int, last: int) ->
         ledger.refuse(ledger.span(endpoints), f"expected ports and endpoints, saw {text[:80]!r}")
 
 
-def _add_pod(ledger: Ledger, fields: list[_Field], start: int, last: int) -> None:
+def _add_pod(ledger: LineLedger, fields: list[_Field], start: int, last: int) -> None:
     node, _, node_address = (_value(fields, "Node") or "").partition("/")
     addresses = _addresses(fields, "IP") or _addresses(fields, "IPs")
     record = PodRecord(

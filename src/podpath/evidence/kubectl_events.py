@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from podpath.evidence.failures import parse_failure
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
 from podpath.evidence.kubectl_table import is_heading, parse_heading, parse_row
-from podpath.evidence.ledger import Ledger
+from podpath.evidence.line_ledger import LineLedger
 from podpath.evidence.records import AttemptRecord, EventRecord, Reading
 from podpath.evidence.tokenizer import Column
 from podpath.net.provenance import Source, Span
@@ -45,9 +45,9 @@ def recognise_events(source: Source) -> int:
 
 def read_events(source: Source) -> Reading:
     """Read every event, and every failed probe as an attempt."""
-    ledger = Ledger(source)
+    ledger = LineLedger(source)
     columns: tuple[Column, ...] = ()
-    for index, line in enumerate(source.lines):
+    for index, line in enumerate(ledger.lines):
         if not line.strip() or ledger.elide(index):
             continue
         if is_heading(line):
@@ -60,9 +60,9 @@ def read_events(source: Source) -> Reading:
     return ledger.close("an event")
 
 
-def read_event(ledger: Ledger, index: int, columns: tuple[Column, ...] = (), subject: str | None = None) -> bool:
+def read_event(ledger: LineLedger, index: int, columns: tuple[Column, ...] = (), subject: str | None = None) -> bool:
     """Read one event's line, with what goes on below it; tell whether it is one. `subject` is whose events these are."""
-    line = ledger.source.lines[index]
+    line = ledger.lines[index]
     found = _DESCRIBED.match(line) or _LISTED.match(line) or _OLD.match(line)
     fields: Mapping[str, str | None] = found.groupdict() if found is not None else _by_columns(columns, line)
     message = fields.get("message")
@@ -70,7 +70,7 @@ def read_event(ledger: Ledger, index: int, columns: tuple[Column, ...] = (), sub
         return False
     age = fields.get("age")
     last = _wrapped(ledger, index)
-    text = " ".join([message.strip(), *(ledger.source.lines[i].strip() for i in range(index + 1, last + 1))])
+    text = " ".join([message.strip(), *(ledger.lines[i].strip() for i in range(index + 1, last + 1))])
     count = fields.get("count") or next((hit["count"] for hit in _COUNT.finditer(age or "")), None)
     span = ledger.span(index, last)
     ledger.add(
@@ -105,9 +105,9 @@ def _by_columns(columns: tuple[Column, ...], line: str) -> Mapping[str, str | No
     return {names[title]: cell for title, cell in cells.items() if title in names}
 
 
-def _wrapped(ledger: Ledger, index: int) -> int:
+def _wrapped(ledger: LineLedger, index: int) -> int:
     """Give the last line that goes on with an event's message: deeper than the event, and no event itself."""
-    lines = ledger.source.lines
+    lines = ledger.lines
     indent = len(lines[index]) - len(lines[index].lstrip())
     last = index
     while last + 1 < len(lines):
@@ -119,7 +119,7 @@ def _wrapped(ledger: Ledger, index: int) -> int:
     return last
 
 
-def _add_attempt(ledger: Ledger, span: Span, message: str) -> None:
+def _add_attempt(ledger: LineLedger, span: Span, message: str) -> None:
     """Keep a failed probe as an attempt from the host: the kubelet runs there."""
     probe = _PROBE.search(message)
     failure = parse_failure(message)

@@ -10,7 +10,7 @@ from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
 from podpath.evidence.kubectl_describe import details_of
 from podpath.evidence.kubectl_service import parse_endpoints, parse_listed_ports
 from podpath.evidence.kubectl_table import is_heading, parse_heading, parse_row
-from podpath.evidence.ledger import Ledger
+from podpath.evidence.line_ledger import LineLedger
 from podpath.evidence.records import PodRecord, Reading, ServicePortRecord, ServiceRecord
 from podpath.evidence.shells import parse_shell
 from podpath.evidence.tokenizer import Column
@@ -38,10 +38,10 @@ def recognise_get(source: Source) -> int:
 
 def read_get(source: Source) -> Reading:
     """Read every row of a table that names pods, services or endpoints; rows of other objects are kept as headings."""
-    ledger = Ledger(source)
+    ledger = LineLedger(source)
     columns: tuple[Column, ...] = ()
     namespace = _asked_namespace(source)
-    for index, line in enumerate(source.lines):
+    for index, line in enumerate(ledger.lines):
         if not line.strip() or ledger.elide(index):
             continue
         if is_heading(line):
@@ -80,7 +80,7 @@ def _bare_pod(line: str) -> Mapping[str, str] | None:
     return {title: found[name] for name, title in names.items() if found[name]}
 
 
-def _read_row(ledger: Ledger, index: int, cells: Mapping[str, str], namespace: str | None) -> bool:
+def _read_row(ledger: LineLedger, index: int, cells: Mapping[str, str], namespace: str | None) -> bool:
     if "CLUSTER-IP" in cells or cells.get("TYPE") in _SERVICE_TYPES:
         addresses = [parse_host(cells.get("CLUSTER-IP"))]
         addresses += [parse_host(part) for part in (cells.get("EXTERNAL-IP") or "").split(",")]
@@ -114,7 +114,7 @@ def _read_row(ledger: Ledger, index: int, cells: Mapping[str, str], namespace: s
     return False
 
 
-def _endpoints(ledger: Ledger, index: int, cells: Mapping[str, str], namespace: str | None) -> ServiceRecord:
+def _endpoints(ledger: LineLedger, index: int, cells: Mapping[str, str], namespace: str | None) -> ServiceRecord:
     """Make a Service of which only the endpoints are known: its own port is 0."""
     endpoints, more = parse_endpoints(cells["ENDPOINTS"])
     port = ServicePortRecord(None, protocols.TCP, 0, None, None, endpoints, more)

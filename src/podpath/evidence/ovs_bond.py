@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
-from podpath.evidence.ledger import Ledger
+from podpath.evidence.line_ledger import LineLedger
 from podpath.evidence.records import OvsBondRecord, Reading
 from podpath.net.addresses import Mac
 from podpath.net.provenance import Source
@@ -33,12 +33,12 @@ def recognise_bond(source: Source) -> int:
 
 def read_bond(source: Source) -> Reading:
     """Read one record for each bond; a fragment that starts in the middle of one gives one without a name."""
-    ledger = Ledger(source)
-    starts = [index for index, line in enumerate(source.lines) if _NAME.match(line)]
-    first = next((index for index, line in enumerate(source.lines) if line.strip()), 0)
+    ledger = LineLedger(source)
+    starts = [index for index, line in enumerate(ledger.lines) if _NAME.match(line)]
+    first = next((index for index, line in enumerate(ledger.lines) if line.strip()), 0)
     if not starts or starts[0] > first:
         starts.insert(0, first)
-    for start, end in zip(starts, [*starts[1:], len(source.lines)], strict=True):
+    for start, end in zip(starts, [*starts[1:], len(ledger.lines)], strict=True):
         _read_one(ledger, start, end)
     return ledger.close("a line of bond/show")
 
@@ -70,10 +70,10 @@ class _Bond:
         return True
 
 
-def _read_one(ledger: Ledger, start: int, end: int) -> None:
+def _read_one(ledger: LineLedger, start: int, end: int) -> None:
     """Read one bond; its record stands at the line that names the active member, the other lines are headings."""
     bond = _Bond()
-    lines = ledger.source.lines
+    lines = ledger.lines
     facts = [index for index in range(start, end) if lines[index].strip() and bond.take(lines[index])]
     for index in range(start, end):
         if index not in facts and _DETAIL.match(lines[index]) and not ledger.elide(index):

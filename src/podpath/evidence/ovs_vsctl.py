@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
-from podpath.evidence.ledger import Ledger
+from podpath.evidence.line_ledger import LineLedger
 from podpath.evidence.records import OvsPortRecord, Reading
 from podpath.evidence.tokenizer import scan_quoted
 from podpath.net.provenance import Source
@@ -38,37 +38,37 @@ def recognise_show(source: Source) -> int:
 
 def read_show(source: Source) -> Reading:
     """Read every port with its interfaces; a port of a fragment without its bridge keeps an empty bridge name."""
-    ledger = Ledger(source)
+    ledger = LineLedger(source)
     bridge = ""
-    rows = list(_rows(source))
+    rows = list(_rows(ledger))
     for place, row in enumerate(rows):
         if row.table == "Bridge":
             bridge = row.name
             ledger.head(row.first)
         elif row.table == "Port":
-            following = next((other.first for other in rows[place + 1 :] if other.table != "Interface"), len(source.lines))
+            following = next((other.first for other in rows[place + 1 :] if other.table != "Interface"), len(ledger.lines))
             _read_port(ledger, bridge, row, following)
         elif not any(other.table == "Port" for other in rows[:place]):
             ledger.gap(row.first, "expected a port around the interface, saw none")
-    for index, line in enumerate(source.lines):
+    for index, line in enumerate(ledger.lines):
         if not ledger.is_claimed(index) and _OTHER.match(line):
             ledger.head(index)
     return ledger.close("a bridge, port or interface of Open vSwitch")
 
 
-def _rows(source: Source) -> Iterator[_Row]:
-    for index, line in enumerate(source.lines):
+def _rows(ledger: LineLedger) -> Iterator[_Row]:
+    for index, line in enumerate(ledger.lines):
         found = _TABLE.match(line)
         if found is not None:
             yield _Row(found["table"], scan_quoted(found["name"])[0].text, index)
 
 
-def _read_port(ledger: Ledger, bridge: str, port: _Row, following: int) -> None:
+def _read_port(ledger: LineLedger, bridge: str, port: _Row, following: int) -> None:
     interfaces: list[tuple[str, str | None]] = []
     tag: int | None = None
     last = port.first
     for index in range(port.first + 1, following):
-        line = ledger.source.lines[index]
+        line = ledger.lines[index]
         if not line.strip():
             break
         table, kind, vlan = _TABLE.match(line), _TYPE.match(line), _TAG.match(line)

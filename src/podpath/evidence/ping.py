@@ -7,7 +7,7 @@ import re
 from podpath.evidence.attempts import Outcome, add_attempt
 from podpath.evidence.failures import parse_host
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
-from podpath.evidence.ledger import Ledger
+from podpath.evidence.line_ledger import LineLedger
 from podpath.evidence.records import Reading
 from podpath.evidence.typed import parse_typed
 from podpath.net import protocols
@@ -36,12 +36,12 @@ def recognise_ping(source: Source) -> int:
 
 def read_ping(source: Source) -> Reading:
     """Read what came of it: answers make a success, losses a timeout or what the errors say; both, where it failed at times."""
-    ledger = Ledger(source)
-    lines = source.lines
+    ledger = LineLedger(source)
+    lines = ledger.lines
     replies = [index for index, line in enumerate(lines) if _REPLY.match(line)]
     errors = [index for index, line in enumerate(lines) if _ERROR.match(line) or _MESSAGE.match(line)]
     total = next((index for index, line in enumerate(lines) if _SUM.match(line)), None)
-    dst = _destination(source)
+    dst = _destination(ledger)
     protocol = protocols.ICMP if dst is None or dst.family == 4 else protocols.ICMPV6
     found = _SUM.match(lines[total]) if total is not None else None
     sent, received = (int(found["sent"]), int(found["received"])) if found is not None else (len(replies), len(replies))
@@ -60,12 +60,12 @@ def read_ping(source: Source) -> Reading:
     return ledger.close("a line of ping")
 
 
-def _destination(source: Source) -> Address | None:
-    for line in source.lines:
+def _destination(ledger: LineLedger) -> Address | None:
+    for line in ledger.lines:
         found = _START.match(line)
         if found is not None:
             return parse_host(found["address"]) or parse_host(found["name"])
-    typed = parse_typed(source.command or "")
+    typed = parse_typed(ledger.source.command or "")
     words = typed.commands[0].arguments if typed.commands and typed.program.startswith("ping") else ()
     return next((address for address in map(parse_host, reversed(words)) if address is not None), None)
 

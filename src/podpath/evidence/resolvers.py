@@ -7,7 +7,7 @@ import re
 from podpath.evidence.attempts import Outcome, add_attempt
 from podpath.evidence.failures import parse_host
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
-from podpath.evidence.ledger import Ledger
+from podpath.evidence.line_ledger import LineLedger
 from podpath.evidence.records import Reading
 from podpath.evidence.typed import parse_typed
 from podpath.net import protocols
@@ -44,11 +44,11 @@ def recognise_resolver(source: Source) -> int:
 
 def read_resolver(source: Source) -> Reading:
     """Read whether the name server was reached."""
-    ledger = Ledger(source)
-    lines = source.lines
+    ledger = LineLedger(source)
+    lines = ledger.lines
     failed = [index for index, line in enumerate(lines) if _TIMEOUT.match(line)]
     answered = [index for index, line in enumerate(lines) if _ANSWERED.match(line)]
-    dst, port = _server(source)
+    dst, port = _server(ledger)
     if answered or failed:
         place = answered[0] if answered else failed[0]
         refused = not answered and _REFUSED.match(lines[place]) is not None
@@ -60,14 +60,14 @@ def read_resolver(source: Source) -> Reading:
     return ledger.close("a line of a resolver's tool")
 
 
-def _server(source: Source) -> tuple[Address | None, int]:
-    for line in source.lines:
+def _server(ledger: LineLedger) -> tuple[Address | None, int]:
+    for line in ledger.lines:
         found = _SERVER.match(line)
         if found is not None:
             address = parse_host(found["a"] or found["b"] or found["c"] or found["e"])
             if address is not None:
                 return address, int(found["port"] or found["d"] or found["f"] or 53)
-    commands = parse_typed(source.command or "").commands
+    commands = parse_typed(ledger.source.command or "").commands
     for word in commands[0].arguments if commands else ():
         address = parse_host(word.removeprefix("@"))
         if address is not None:

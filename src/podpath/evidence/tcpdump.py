@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from podpath.evidence.commands import parse_command
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, POSSIBLE, Format, sample
-from podpath.evidence.ledger import Ledger
+from podpath.evidence.line_ledger import LineLedger
 from podpath.evidence.records import ArpRecord, PacketRecord, Reading
 from podpath.evidence.tcpdump_arp import parse_arp
 from podpath.evidence.tcpdump_frame import Frame, parse_frame, parse_mac
@@ -80,8 +80,8 @@ class _Reader:
     """Goes through one capture's lines. Local to `read_tcpdump`."""
 
     def __init__(self, source: Source) -> None:
-        self.ledger = Ledger(source)
-        self._lines = source.lines
+        self.ledger = LineLedger(source)
+        self._lines = self.ledger.lines
         self._point = parse_point(source.command)
         self._latest: float | None = None
 
