@@ -5,6 +5,8 @@ Every line that is not blank ends in the span of a record or of a gap: what the 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from podpath.evidence.records import HeadingRecord, Reading, Record
 from podpath.evidence.tokenizer import is_ellipsis
 from podpath.net.provenance import Gap, Source, Span
@@ -37,6 +39,10 @@ class Ledger:
         """Keep a record, whose span came from `span`."""
         self.records.append(record)
 
+    def replace_span(self, span: Span) -> None:
+        """Give the last record another span: a line below still belongs to it."""
+        self.records[-1] = replace(self.records[-1], span=span)
+
     def head(self, index: int, last: int | None = None) -> None:
         """Keep lines that belong to the format but state no fact, as a heading."""
         span = self.span(index, last)
@@ -52,6 +58,14 @@ class Ledger:
     def gap(self, index: int, why: str, last: int | None = None) -> None:
         """Keep lines that could not be read, with the reason."""
         self.gaps.append(Gap(self.span(index, last), why))
+
+    def refuse(self, span: Span, why: str) -> None:
+        """Keep a gap whose lines are claimed already: a part of a record that could not be read."""
+        self.gaps.append(Gap(span, why))
+
+    def is_claimed(self, index: int) -> bool:
+        """Tell whether the line is in some span already."""
+        return self._claimed[index] == 1
 
     def close(self, expected: str) -> Reading:
         """Close the account: each run of unclaimed lines that are not blank becomes a gap."""
