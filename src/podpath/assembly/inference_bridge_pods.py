@@ -31,6 +31,16 @@ class Mention(NamedTuple):
 
     span: Span | None
     what: str
+    certain: bool = False
+    """True where it is the address of a pod of this node for sure."""
+
+
+class Mentioned(NamedTuple):
+    """An address that the evidence speaks of, and its MAC where that is known."""
+
+    address: Address
+    mention: Mention
+    mac: Mac | None
 
 
 def infer_bridge_pods(draft: NodeDraft, sightings: Sightings, spoken: Mapping[Address, Mention]) -> None:
@@ -48,8 +58,9 @@ def infer_bridge_pods(draft: NodeDraft, sightings: Sightings, spoken: Mapping[Ad
             address for address in fitting if macs.get(address) not in learned
         ]
         for address in fitting[:_MOST]:
-            mention = seen[address]
-            add_pod(draft, _make_seed(draft, link.name, own, address, mention, macs.get(address)))
+            seed = _make_seed(draft, link.name, own, Mentioned(address, seen[address], macs.get(address)))
+            if seed.host_link is not None or seen[address].certain or "link" not in draft.host.complete:
+                add_pod(draft, seed)
 
 
 def _as_bridge(link: Link) -> Link:
@@ -116,9 +127,8 @@ def _macs_of(host: NetnsDraft, sightings: Sightings, bridge: IfName) -> dict[Add
     return found
 
 
-def _make_seed(
-    draft: NodeDraft, bridge: IfName, own: InterfaceAddress, address: Address, mention: Mention, mac: Mac | None
-) -> PodSeed:
+def _make_seed(draft: NodeDraft, bridge: IfName, own: InterfaceAddress, pod: Mentioned) -> PodSeed:
+    address, mention, mac = pod
     port, how = _choose_port(draft, bridge, mac)
     return PodSeed(
         address=address,

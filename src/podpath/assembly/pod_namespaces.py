@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from podpath.assembly.device_names import looks_like_bridge, looks_like_uplink
+from podpath.assembly.device_names import looks_like_bridge, looks_like_pod_side, looks_like_uplink
 from podpath.assembly.draft import NetnsDraft, NodeDraft
 from podpath.net.addresses import WIDTH, Address, IfName, Mac, Prefix
 from podpath.net.provenance import Fact, Known, Span
@@ -73,8 +73,8 @@ def join_host(draft: NodeDraft, netns: NetnsDraft, link: IfName, seed: PodSeed) 
     if isinstance(own.peer, Known):
         peer: Peer = own.peer.value
         return peer.link if peer.netns == HOST else None
-    name = seed.host_link or IfName(f"veth-of-{seed.address}")
-    reason = seed.reason if seed.host_link is not None else f"{seed.reason}; the host's end of its veth pair is not shown"
+    name, how = (seed.host_link, "") if seed.host_link is not None else _choose_end(draft, seed)
+    reason = f"{seed.reason}; {how}" if how else seed.reason
     there = draft.host.add_link(Link(name=name, inferred=reason))
     if isinstance(there.peer, Known):
         return name
@@ -86,6 +86,16 @@ def join_host(draft: NodeDraft, netns: NetnsDraft, link: IfName, seed: PodSeed) 
     )
     netns.links[link] = replace(own, kind=own.kind or "veth", peer=own_peer)
     return name
+
+
+def _choose_end(draft: NodeDraft, seed: PodSeed) -> tuple[IfName, str]:
+    """Give the host's end of a pod's veth pair where nothing says which it is: a listed one that leads to no known pod."""
+    if seed.bridge is None:
+        free = [link for link in draft.host.links.values() if looks_like_pod_side(link) and link.peer is None]
+        for link in free:
+            if link.master is None and link.bond_slave_of is None and not _leads_out(draft, link):
+                return link.name, f"which device of the host leads to it is not shown, {link.name} stands for it"
+    return IfName(f"veth-of-{seed.address}"), "the host's end of its veth pair is not shown"
 
 
 def _own_link(netns: NetnsDraft, seed: PodSeed) -> IfName:

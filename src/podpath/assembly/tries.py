@@ -40,11 +40,11 @@ def local_pods(draft: NodeDraft, evidence: Evidence) -> Iterator[tuple[Address, 
             continue
         owner = draft.owner(record.dst)
         if is_probe(record) and (owner is None or owner.name != HOST):
-            yield record.dst, Mention(record.span, f"{record.who or 'a probe'} goes to")
+            yield record.dst, Mention(record.span, f"{record.who or 'a probe'} goes to", certain=True)
         elif record.dst in described:
-            yield record.dst, Mention(described[record.dst].span, "a pod of this node is described with")
+            yield record.dst, Mention(described[record.dst].span, "a pod of this node is described with", certain=True)
         if record.src is not None and (record.origin == POD or record.src in described):
-            yield record.src, Mention(record.span, f"{record.who or 'a connection'} comes from")
+            yield record.src, Mention(record.span, f"{record.who or 'a connection'} comes from", certain=True)
 
 
 def is_probe(record: AttemptRecord) -> bool:
