@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from podpath.datapath import paths
 from podpath.datapath.compiled import Engine
+from podpath.datapath.conntrack.tracking import attach_answer
 from podpath.datapath.driver import drive
 from podpath.datapath.exploration import Choices, explore
 from podpath.datapath.places import Place, place_of, place_sender, send_from
@@ -187,6 +188,7 @@ def _answer(walk: Walk, skb: Skb, trace: Trace) -> tuple[Trace, ...]:
     if answer is None or not isinstance(trace.outcome, Rejected):
         return ()
     error = Skb(answer, walk.node.namespaces[trace.outcome.netns], uid=0)
+    attach_answer(error, skb)
     return (_send(walk, trace.outcome.answer, error, answer, reply=trace.direction == "original"),)
 
 

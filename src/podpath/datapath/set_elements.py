@@ -105,7 +105,7 @@ def _parse_networks(text: str, reading: Reading, *, masked: bool) -> list[tuple[
         low, high = ipaddress.ip_address(first), ipaddress.ip_address(last)
         if int(high) - int(low) >= WIDEST_RANGE and masked:
             raise ValueError(f"expected a range of at most {WIDEST_RANGE} addresses, saw {text!r}")
-        networks: Iterable[ipaddress.IPv4Network | ipaddress.IPv6Network] = ipaddress.summarize_address_range(low, high)  # type: ignore[type-var]  # both are of the set's family
+        networks: Iterable[ipaddress.IPv4Network | ipaddress.IPv6Network] = ipaddress.summarize_address_range(low, high)
     else:
         networks = (ipaddress.ip_network(text, strict=False),)
     found: list[tuple[int, object]] = []

@@ -42,7 +42,8 @@ def track(state: HookState) -> Verdict | None:
     table = conntrack_table(state.walk, skb.netns)
     zone = skb.template.zone if skb.template is not None else DEFAULT_ZONE
     if skb.packet.protocol in ICMPS and icmp.is_special(skb.packet):
-        return _track_special(state, table, zone)
+        _track_special(state, table, zone)
+        return None
     return _track_normal(state, table, zone)
 
 
@@ -62,11 +63,25 @@ def confirm(state: HookState) -> Verdict | None:
         if found is not None and found[0] is not connection and connection.original.protocol not in CLASH_ALLOWED:
             state.walk.step(
                 f"{state.hook} conntrack confirm", skb, CONFIRM, skb.packet, "drop",
-                "the new connection has a tuple that {0} has already", found[0],
+                "the new connection has a tuple that {0} has already", found[0].original,
             )  # fmt: skip
             return Drop("NETFILTER_DROP")
     table.insert(connection)
     return None
+
+
+def attach_answer(answer: Skb, cause: Skb) -> None:
+    """Hang a rejected packet's connection on the reset that answers it (`nf_ct_attach`, nf_reject_ipv4.c v6.12).
+
+    So the reset is translated back even where the connection was never confirmed. An ICMP error gets nothing: conntrack looks
+    for its connection in OUTPUT, by the packet it quotes.
+    """
+    connection = cause.connection
+    if connection is None or answer.packet.protocol != protocols.TCP:
+        return
+    answer.connection, answer.ctinfo, answer.reply = connection, "RELATED", not cause.reply
+    if connection.confirmed:
+        connection.state = tcp.CLOSE
 
 
 def _track_special(state: HookState, table: ConntrackTable, zone: Zone) -> None:
@@ -81,7 +96,7 @@ def _track_special(state: HookState, table: ConntrackTable, zone: Zone) -> None:
         return
     skb.connection, skb.reply = found
     skb.ctinfo = "RELATED"
-    _step(state, "related", "an ICMP error about {0}", found[0])
+    _step(state, "related", "an ICMP error about {0}", found[0].original)
 
 
 def _track_normal(state: HookState, table: ConntrackTable, zone: Zone) -> Verdict | None:
@@ -162,17 +177,19 @@ def _attach(state: HookState, connection: Connection, *, reply: bool, note: str 
         skb.ctinfo = "RELATED" if connection.expected else "NEW"
     if reply:
         connection.seen_reply = True
-    template = "a new connection, {0}" if not connection.confirmed else "{1} packet of {0}"
+    template = "{0}" if skb.ctinfo == "NEW" else "{0}, {1} direction"
     if note:
         template += "; {2}"
-    _step(state, skb.ctinfo.lower(), template, connection, "reply" if reply else "original", note)
+    _step(state, skb.ctinfo.lower(), template, connection.original, "reply" if reply else "original", note)
 
 
 def _declare_invalid(state: HookState, why: str, connection: Connection | None = None) -> None:
     state.skb.ctinfo = "INVALID"
     state.skb.connection = None
-    template = "{0}" if connection is None else "{0} (of {1})"
-    _step(state, "invalid", template, why, connection)
+    if connection is None:
+        _step(state, "invalid", "{0}", why)
+    else:
+        _step(state, "invalid", "{0} (of {1})", why, connection.original)
 
 
 def _is_turned_away(state: HookState) -> bool:

@@ -149,7 +149,7 @@ def compile_match(match: Match, context: RuleContext) -> tuple[Check, ...]:
 
 def compile_target(target: Target, context: RuleContext) -> Act | None:
     """Compile one target; None for one that changes nothing. An unknown one forks the walk."""
-    if target.name in silent.EFFECTS:
+    if silent.is_silent(target):
         return None
     compiler = TARGETS.get(target.name)
     if compiler is None:

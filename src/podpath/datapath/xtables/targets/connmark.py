@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from podpath.datapath.conntrack.connection import Connection
     from podpath.datapath.netfilter.rules import CompiledRule
 
-MASKS = frozenset({"mask", "nfmask", "ctmask"})
+SHIFTS = frozenset({"left-shift-mark", "right-shift-mark"})
+MASKS = frozenset({"mask", "nfmask", "ctmask"}) | SHIFTS
 KNOWN = MASKS | OPERATIONS.keys() | {"save-mark", "restore-mark"}
 
 
@@ -44,13 +45,16 @@ def compile_target(target: Target, _: RuleContext) -> Act:
 
 def _compile_action(action: str, options: dict[str, MatchOption]) -> Callable[[HookState, Connection], None]:
     common = _mask(options, "mask", FULL_MASK)
+    shift = _mask(options, "left-shift-mark", 0) - _mask(options, "right-shift-mark", 0)
     packet_mask, connection_mask = _mask(options, "nfmask", common), _mask(options, "ctmask", common)
 
     def save(state: HookState, connection: Connection) -> None:
-        connection.mark = (connection.mark & (FULL_MASK ^ connection_mask)) ^ (state.skb.mark & packet_mask)
+        mark = _shifted(state.skb.mark & packet_mask, shift)
+        connection.mark = (connection.mark & (FULL_MASK ^ connection_mask)) ^ mark
 
     def restore(state: HookState, connection: Connection) -> None:
-        state.skb.mark = (state.skb.mark & (FULL_MASK ^ packet_mask)) ^ (connection.mark & connection_mask)
+        mark = _shifted(connection.mark & connection_mask, shift)
+        state.skb.mark = (state.skb.mark & (FULL_MASK ^ packet_mask)) ^ mark
 
     if action in {"save-mark", "restore-mark"}:
         return save if action == "save-mark" else restore
@@ -60,6 +64,11 @@ def _compile_action(action: str, options: dict[str, MatchOption]) -> Callable[[H
         connection.mark = (connection.mark & (FULL_MASK ^ mask)) ^ value
 
     return set_mark
+
+
+def _shifted(mark: int, places: int) -> int:
+    """Shift a mark to the left, or to the right by a negative number of places (`connmark_tg_shift`)."""
+    return mark << places & FULL_MASK if places >= 0 else mark >> -places
 
 
 def _mask(options: dict[str, MatchOption], name: str, default: int) -> int:

@@ -14,7 +14,8 @@ from podpath.node.netfilter import Target
 if TYPE_CHECKING:
     from podpath.datapath.netfilter.rules import CompiledRule
 
-KNOWN = frozenset({"to-destination", "random", "persistent"})
+RANDOM = frozenset({"random", "random-fully"})
+KNOWN = RANDOM | {"to-destination", "persistent"}
 
 
 def compile_target(target: Target, context: RuleContext) -> Act:
@@ -23,7 +24,7 @@ def compile_target(target: Target, context: RuleContext) -> Act:
     if "to-destination" not in options or not options.keys() <= KNOWN:
         raise ValueError(f"expected --to-destination, saw {sorted(options)}")
     allowed = parse_nat_range(single(options["to-destination"]), context.family)
-    allowed = allowed._replace(random="random" in options, persistent="persistent" in options)
+    allowed = allowed._replace(random=bool(RANDOM & options.keys()), persistent="persistent" in options)
     if allowed == NULL:
         raise ValueError("expected an address or a port in --to-destination")
 

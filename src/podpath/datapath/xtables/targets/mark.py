@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 # Each option is `mark = (mark & ~mask) ^ value` with these (value, mask).
 OPERATIONS: Mapping[str, Callable[[str], tuple[int, int]]] = {
-    "set-xmark": lambda text: tuple(parse_mark(text)),  # type: ignore[return-value]  # a MaskedMark is a pair of int
+    "set-xmark": lambda text: (parse_mark(text).value, parse_mark(text).mask),
     "set-mark": lambda text: (parse_mark(text).value, parse_mark(text).value | parse_mark(text).mask),
     "and-mark": lambda text: (0, FULL_MASK ^ parse_integer(text)),
     "or-mark": lambda text: (parse_integer(text), parse_integer(text)),

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from podpath.node.netfilter import Target
+
 EFFECTS: Mapping[str, str] = {
     "LOG": "writes a line to the kernel's log",
     "NFLOG": "sends the packet's head to a logging program",
@@ -28,3 +30,11 @@ EFFECTS: Mapping[str, str] = {
     "TEE": "sends a copy of the packet to another host",
 }
 """By the name of the target."""
+
+MAPPING_OPTIONS = frozenset({"map-set", "map-mark", "map-prio", "map-queue"})
+"""With these SET takes a mark from a set: that is not silent."""
+
+
+def is_silent(target: Target) -> bool:
+    """Tell whether a target changes nothing that a walk looks at."""
+    return target.name in EFFECTS and not any(option.name in MAPPING_OPTIONS for option in target.options)
