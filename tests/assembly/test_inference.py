@@ -243,7 +243,7 @@ def test_probed_pod_that_nothing_else_shows() -> None:
         "tcp 10.70.4.12 > 10.44.3.16:9001 from host",
         "tcp 10.44.3.16 > 10.96.0.1:443 from pod-10.44.3.16",
     ]
-    assert _routes(case.node.host) == ["default dev eth0", "10.44.3.16 dev veth-of-10.44.3.16"]
+    assert _routes(case.node.host) == ["default dev eth0", "10.44.3.16 dev veth-of-10-44-3-16"]
     ways = {item.meaning.split(" (")[0]: item for item in case.alternatives}
     assert set(ways) == {
         "by a route of the pod range over another device than the pod's veth",
@@ -253,8 +253,8 @@ def test_probed_pod_that_nothing_else_shows() -> None:
     assert "10.44.3.0/24 dev pod-router" in _routes(by_device.node.host)
     assert link_of(by_device.node.host, "pod-router").noarp
     assert known(link_of(by_device.node.host, "pod-router").peer).netns == "pod-10.44.3.16"
-    assert known(link_of(by_device.node.namespaces["pod-10.44.3.16"], "eth0").peer).link == "veth-of-10.44.3.16"
-    assert link_of(by_bridge.node.host, "veth-of-10.44.3.16").master == "cni0"
+    assert known(link_of(by_device.node.namespaces["pod-10.44.3.16"], "eth0").peer).link == "veth-of-10-44-3-16"
+    assert link_of(by_bridge.node.host, "veth-of-10-44-3-16").master == "cni0"
     assert by_device.fact == "how the host reaches 10.44.3.16"
     assert by_device.ask == "ip route get 10.44.3.16"
 
@@ -283,7 +283,7 @@ def test_pod_of_the_hosts_own_subnet_is_not_outside() -> None:
         Output("ip route", "default via 10.70.0.1 dev eth0\n10.70.0.0/20 dev eth0 proto kernel scope link src 10.70.0.9")
     )
     case = assemble_case([*routes, _attempt("kubelet readiness probe", "10.70.3.5", first_line=9)])
-    assert "10.70.3.5 dev veth-of-10.70.3.5" in _routes(case.node.host)
+    assert "10.70.3.5 dev veth-of-10-70-3-5" in _routes(case.node.host)
 
 
 def test_probe_of_the_host_itself_makes_no_pod() -> None:

@@ -83,7 +83,7 @@ def _add_by_device(draft: NodeDraft, seed: PodSeed) -> None:
     name = CILIUM_HOST if draft.cilium is not None else IfName("pod-router")
     taken = name in host.links
     if taken:
-        name = IfName(f"{name}-{seed.address}")
+        name = IfName(f"{name}-{len(host.links)}")
     device = host.add_link(Link(name=name, noarp=True, inferred=f"{seed.reason}; taken to be reached {MEANINGS[DEVICE]}"))
     prefix = Prefix.of(seed.address) if taken else pod_range
     host.routes.append(

@@ -95,7 +95,21 @@ def _choose_end(draft: NodeDraft, seed: PodSeed) -> tuple[IfName, str]:
         for link in free:
             if link.master is None and link.bond_slave_of is None and not _leads_out(draft, link):
                 return link.name, f"which device of the host leads to it is not shown, {link.name} stands for it"
-    return IfName(f"veth-of-{seed.address}"), "the host's end of its veth pair is not shown"
+    return IfName(f"{_prefix_of(draft)}-of-{_spell(seed.address)}"), "the host's end of its veth pair is not shown"
+
+
+def _prefix_of(draft: NodeDraft) -> str:
+    """Give the prefix that the plugin at work gives the host's end of a pod's veth pair: rules match devices by it."""
+    if draft.cilium is not None:
+        return "lxc"
+    plugins = {plugin for network in draft.cni for plugin in network.plugins}
+    calico = "calico" in plugins or any(name.startswith("cali") for name in draft.host.links)
+    return "cali" if calico else "veth"
+
+
+def _spell(address: Address) -> str:
+    """Spell an address without the signs that mean something else in a device's name or its sysctls."""
+    return str(address).replace(".", "-").replace(":", "-")
 
 
 def _own_link(netns: NetnsDraft, seed: PodSeed) -> IfName:

@@ -156,7 +156,7 @@ def _place_failure(draft: NodeDraft, failure: Failure) -> Attempt:
         failure.protocol,
         failure.client[0],
         failure.server[0],
-        failure.client[1] or EPHEMERAL,
+        _port_of(draft, failure),
         failure.server[1] if failure.protocol != protocols.ICMP else 0,
         netns=None if owner is None else owner.name,
         in_dev=inward,
@@ -164,6 +164,20 @@ def _place_failure(draft: NodeDraft, failure: Failure) -> Attempt:
     good = is_good(judge_source(failure.seen.span.source), failure.result)
     who = f"a capture: {failure.why}"
     return Attempt(probe=probe, result=failure.result, span=failure.seen.span, who=who, good=good)
+
+
+def _port_of(draft: NodeDraft, failure: Failure) -> int:
+    """Give the client's port, unless a tracked connection of another port has it: the two lines are of different times.
+
+    A walk would take that entry for a rival and have the port changed, which the capture does not show.
+    """
+    client, server = failure.client, failure.server
+    tracked = draft.host.conntrack.items if draft.host.conntrack is not None else ()
+    for entry in tracked:
+        rival = (entry.reply.dst, entry.reply.dport) == client and entry.original.dst == server[0]
+        if rival and entry.original.src == client[0] and entry.original.sport != client[1]:
+            return EPHEMERAL
+    return client[1] or EPHEMERAL
 
 
 def _is_here(draft: NodeDraft, node: str | None) -> bool:
