@@ -75,7 +75,10 @@ class Explanation:
         """Give what it rests on that no line speaks for."""
         made = [item for item in self.world.suppositions if item.span is None]
         for judgement in self.explained:
-            made += [Supposition(item.fact, item.meaning, "", item.ask, None) for item in judgement.guesses]
+            made += [
+                Supposition(turn.made.fact, turn.made.meaning, turn.turned.meaning, turn.made.ask, None)
+                for turn in judgement.guesses
+            ]
         return tuple({item.fact: item for item in made}.values())
 
     @property

@@ -15,7 +15,7 @@ from podpath.diagnosis.narrative import claim_of, narrate, telling_steps
 from podpath.diagnosis.proof import Prover
 from podpath.diagnosis.repairs import PREVENTIONS, list_repairs, move_to
 from podpath.diagnosis.symptoms import Symptom
-from podpath.diagnosis.worlds import Judgement, Supposition, essential_assumptions
+from podpath.diagnosis.worlds import Judgement, Supposition
 from podpath.net.probe import Probe
 from podpath.net.provenance import Span
 from podpath.node.change import DeleteRule, InsertRule
@@ -34,21 +34,22 @@ def make_findings(
 ) -> Iterator[Finding]:
     """Give a finding for each cause of an explanation, repaired and proven in the explanation's own world."""
     for cause, judged in explanation.blames:
-        yield _make(explanation, cause, judged, Prover(explanation.world, judged[0], symptoms, flows), certainty)
+        yield _make(explanation, cause, judged, Prover(explanation.world, judged[0], cause, symptoms, flows), certainty)
 
 
 def _make(explanation: Explanation, cause: Cause, judged: Sequence[Judgement], prover: Prover, certainty: float) -> Finding:
     suppositions = explanation.world.suppositions
+    stated = (*suppositions, *(item for item in _stated(judged[0]) if item.fact not in {other.fact for other in suppositions}))
     differences = tuple(_differences(judged[0], suppositions))
     candidates = chain(_by_difference(cause, differences), list_repairs(explanation.world.node, cause))
     repairs = prover.prove(candidates)
-    evidence = _evidence(cause, judged, suppositions, differences)
+    evidence = _evidence(cause, judged, stated, differences)
     return Finding(
         check=cause.check,
         severity="cause",
         claim=" ".join((claim_of(cause), *_too_late(repairs))),
         evidence=tuple(dict.fromkeys((*evidence[:1], *(rule.span for rule in _moved(repairs)), *evidence[1:]))),
-        reasoning=(*narrate(cause), *_supposed(suppositions), *_where_it_works(differences)),
+        reasoning=(*narrate(cause), *_supposed(stated), *_where_it_works(differences)),
         breaks=tuple(dict.fromkeys(judgement.symptom.words for judgement in judged)),
         repairs=repairs,
         prevention=PREVENTIONS.get(cause.check, ""),
@@ -77,9 +78,9 @@ def _evidence(
     cause: Cause, judged: Sequence[Judgement], suppositions: Sequence[Supposition], differences: Sequence[ChainDifference]
 ) -> tuple[Span, ...]:
     """Give the deciding lines, then those of what is supposed, of what differs where it works, and of the symptoms."""
-    spans = list(spans_of(cause, _telling(cause)))
-    for item in suppositions:
-        spans += [span for span in (item.span, item.contradicts) if span is not None]
+    stated = [span for item in suppositions for span in (item.span, item.contradicts) if span is not None]
+    telling = list(spans_of(cause, _telling(cause)))
+    spans = [*telling, *stated] if cause.step.spans else [*stated, *telling]
     for difference in differences:
         spans += [difference.rule.span, *((difference.other.span,) if difference.other is not None else ())]
     for judgement in judged:
@@ -93,12 +94,20 @@ def _telling(cause: Cause) -> Iterator[Step]:
         yield from telling_steps(trace)
 
 
+def _stated(judgement: Judgement) -> Iterator[Supposition]:
+    """Give what the explanation rests on and a line speaks for, though another line says otherwise, or says it of later."""
+    for turn in judgement.turns:
+        made, other = turn
+        if made.span is not None:
+            yield Supposition(
+                made.fact, made.meaning, other.meaning, made.ask, made.span, other.span, made.value, other.value
+            )  # fmt: skip
+
+
 def _differences(judgement: Judgement, suppositions: Sequence[Supposition]) -> Iterator[ChainDifference]:
     """Give how the chain that it fails with differs from the one that it works with, where the evidence shows both."""
     pairs = [(item.value, item.other) for item in suppositions]
-    if judgement.branch is not None:
-        turns = essential_assumptions(judgement.conversation, judgement.branch)
-        pairs += [(turn.made.value, turn.turned.value) for turn in turns]
+    pairs += [(turn.made.value, turn.turned.value) for turn in judgement.turns]
     for bad, good in pairs:
         if isinstance(bad, Chain) and isinstance(good, Chain):
             yield from compare_chains(bad, good)

@@ -9,6 +9,7 @@ from podpath.checks.finding import Repair
 from podpath.datapath.compiled import Engine
 from podpath.datapath.conversation import converse
 from podpath.datapath.trace import Branch, Conversation
+from podpath.diagnosis.causes import Cause, find_cause
 from podpath.diagnosis.symptoms import Symptom
 from podpath.diagnosis.worlds import Judgement, World, deviations_of
 from podpath.net.probe import Probe
@@ -25,7 +26,9 @@ TRIES = 12
 class Prover:
     """Tries repairs on the world that a diagnosis arrived at. What works before is walked once."""
 
-    def __init__(self, world: World, judgement: Judgement, symptoms: Sequence[Symptom], flows: Iterable[Probe]) -> None:
+    def __init__(
+        self, world: World, judgement: Judgement, cause: Cause, symptoms: Sequence[Symptom], flows: Iterable[Probe]
+    ) -> None:
         """Fix the world to the branch that explains the symptom: its assumptions hold before and after a repair."""
         branch = judgement.branch
         assumed = {made.fact: made.value for made in branch.assumptions if not made.random} if branch is not None else {}
@@ -33,7 +36,7 @@ class Prover:
         self._node = settle_facts(world.node, self._settled)
         self._probe = judgement.symptom.probe
         self._failing = frozenset(symptom.probe for symptom in symptoms if symptom.fails is True)
-        self._step = branch.last.deciding if branch is not None and branch.last.steps else None
+        self._cause = cause
         others = dict.fromkeys((*(symptom.probe for symptom in symptoms), *flows))
         self._others = tuple(probe for probe in others if _ends(probe) != _ends(self._probe))
         self._before: dict[Probe, Conversation] = {}
@@ -76,10 +79,9 @@ class Prover:
         return tuple(effects)
 
     def _has_same_cause(self, conversation: Conversation) -> bool:
-        """Tell whether the same kind of step ends this connection too."""
-        steps = [branch.last.deciding for branch in conversation.branches if branch.works is False and branch.last.steps]
-        mine = self._step
-        return mine is not None and any((step.stage, step.netns) == (mine.stage, mine.netns) for step in steps)
+        """Tell whether the same fault ends this connection too."""
+        causes = (find_cause(self._node, branch) for branch in conversation.branches if branch.works is False)
+        return any(cause is not None and cause.check == self._cause.check for cause in causes)
 
     def _converse(self, engine: Engine, probe: Probe) -> Conversation:
         return converse(engine, probe, limit=BRANCHES, deviations=0, settled=self._settled)

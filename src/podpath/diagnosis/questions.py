@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
-from podpath.datapath.trace import Assumption, Conversation, Undecided
+from podpath.datapath.trace import Conversation, Undecided
 from podpath.diagnosis.diagnosis import Question
 from podpath.diagnosis.explanations import Explanation
-from podpath.diagnosis.worlds import Judgement
+from podpath.diagnosis.worlds import Judgement, Supposition
+from podpath.node.node import Node
 
 MOST = 8
 
@@ -15,44 +17,50 @@ MOST = 8
 def ask_between(explanations: Sequence[Explanation]) -> tuple[Question, ...]:
     """Give one question for each thing that the possibilities suppose, the likeliest possibility's first.
 
-    Questions with one command are one question: its output answers all of them.
+    Questions with one command are one question: its output answers all of them. A switch is asked for before what takes a look
+    at several lines.
     """
     found: dict[str, Question] = {}
     for number, explanation in enumerate(explanations):
-        for fact, ask, meaning, otherwise in _supposed(explanation):
-            decides = f"{meaning}: then it is possibility {number + 1} ({_names(explanation)})"
-            rest = _otherwise(explanations, number, otherwise)
-            old = found.get(ask)
-            if old is None:
-                found[ask] = Question(fact=fact, ask=ask, decides=(decides, rest))
-            elif fact == old.fact:
-                found[ask] = Question(
-                    fact=old.fact, ask=ask, decides=tuple(dict.fromkeys((*old.decides[:-1], decides, old.decides[-1])))
-                )
-            else:
-                facts = old.fact if fact in old.fact else f"{old.fact}; {fact}"
-                found[ask] = Question(
-                    fact=facts, ask=ask, decides=tuple(dict.fromkeys((*old.decides[:-1], decides, old.decides[-1])))
-                )
+        made_up = frozenset(inferred_names(explanation.world.node))
+        guesses = [item for item in explanation.guesses if item.ask and not any(name in item.ask for name in made_up)]
+        for item in sorted(guesses, key=lambda item: not item.ask.startswith("sysctl")):
+            _merge(found, item, _decides(explanations, number, item))
     return tuple(found.values())[:MOST]
 
 
-def _supposed(explanation: Explanation) -> Iterator[tuple[str, str, str, str]]:
-    """Give (fact, command, what it is here, what it is else) for each guess of an explanation."""
-    for item in explanation.guesses:
-        if item.ask:
-            yield item.fact, item.ask, item.meaning, item.instead_of
+def inferred_names(node: Node) -> Iterator[str]:
+    """Give the names of devices that no output shows: they stand for devices whose names nobody knows."""
+    for namespace in node.namespaces.values():
+        for link in namespace.links.items:
+            if link.inferred and link.span is None and link.name not in ("lo", "eth0"):
+                yield link.name
+
+
+def _merge(found: dict[str, Question], item: Supposition, decides: tuple[str, ...]) -> None:
+    old = found.get(item.ask)
+    if old is None:
+        found[item.ask] = Question(fact=item.fact, ask=item.ask, decides=decides)
+        return
+    facts = old.fact if item.fact in old.fact else f"{old.fact}; {item.fact}"
+    lines = dict.fromkeys((*old.decides[:-1], *decides[:-1], old.decides[-1]))
+    found[item.ask] = replace(old, fact=facts, decides=tuple(lines))
+
+
+def _decides(explanations: Sequence[Explanation], number: int, item: Supposition) -> tuple[str, ...]:
+    """Say what the answer means: that possibility, or the next one that does not rest on it."""
+    then = f"{item.meaning}: then it is possibility {number + 1} ({_names(explanations[number])})"
+    rest = [
+        (place, other)
+        for place, other in enumerate(explanations, 1)
+        if place > number + 1 and item.fact not in {guess.fact for guess in other.guesses}
+    ]
+    look = f"then look at possibility {rest[0][0]} ({_names(rest[0][1])})" if rest else "then it is none of these"
+    return then, f"{item.instead_of or 'anything else'}: {look}"
 
 
 def _names(explanation: Explanation) -> str:
     return ", ".join(dict.fromkeys(blame.cause.check for blame in explanation.blames))
-
-
-def _otherwise(explanations: Sequence[Explanation], number: int, otherwise: str) -> str:
-    following = [other for other in explanations[number + 1 :] if other.key != explanations[number].key]
-    place = next((place for place, other in enumerate(explanations) if following and other is following[0]), 0)
-    look = f"then look at possibility {place + 1} ({_names(following[0])})" if following else "then it is none of these"
-    return f"{otherwise or 'anything else'}: {look}"
 
 
 def ask_undecided(judgements: Iterable[Judgement]) -> tuple[Question, ...]:
@@ -71,11 +79,3 @@ def _boundaries(conversation: Conversation) -> Iterator[Undecided]:
     for branch in conversation.branches[:1]:
         if branch.traces and isinstance(branch.last.outcome, Undecided):
             yield branch.last.outcome
-
-
-def ask_guesses(guesses: Iterable[Assumption]) -> tuple[Question, ...]:
-    """Give the questions that would confirm what a cause was taken to rest on."""
-    questions = (
-        Question(fact=made.fact, ask=made.ask, decides=(f"{made.meaning}: as taken here",)) for made in guesses if made.ask
-    )
-    return tuple({question.ask: question for question in questions}.values())[:MOST]

@@ -23,7 +23,7 @@ from podpath.checks import (
     untranslated_reply,
 )
 from podpath.checks.finding import Repair
-from podpath.checks.topology import device_key
+from podpath.checks.topology import device_key, find_link
 from podpath.diagnosis.causes import Cause, RulePlace
 from podpath.net import protocols
 from podpath.net.addresses import IfName, PortRange, Prefix
@@ -188,8 +188,11 @@ def _accept_by_policy(node: Node, cause: Cause) -> Iterator[Repair]:
 
 def _switch_filter_off(node: Node, cause: Cause) -> Iterator[Repair]:
     """Set the filter to 0 for the device, and for `all`, unless that alone is known to be 0 already."""
-    device = cause.step.link or next((step.link for step in reversed(cause.trace.steps) if step.link), None)
     namespace = node.namespaces[cause.step.netns]
+    device = cause.step.link or next((step.link for step in reversed(cause.trace.steps) if step.link), None)
+    link = find_link(namespace, device) if device is not None else None
+    if link is not None and link.inferred:
+        device = None  # its name is made up: a command must not name it
     names = [IfName("all"), *((IfName(device),) if device else ())]
     keys = [device_key(4, name, "rp_filter") for name in names]
     wrong = [key for key in keys if not _is_known(namespace.sysctls, key, "0")]

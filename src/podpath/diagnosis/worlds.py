@@ -44,7 +44,7 @@ class Supposition(NamedTuple):
 class World:
     """A node, what is supposed of it, and the conversations walked through it so far."""
 
-    __slots__ = ("_conversations", "engine", "node", "settled", "suppositions")
+    __slots__ = ("_forks", "_plain", "engine", "node", "settled", "suppositions")
 
     def __init__(
         self, node: Node, suppositions: tuple[Supposition, ...] = (), settled: Mapping[str, object] | None = None,
@@ -55,14 +55,24 @@ class World:
         self.suppositions = suppositions
         self.settled = settled or {}
         self.engine = engine or Engine(node)
-        self._conversations: dict[Probe, Conversation] = {}
+        self._plain: dict[Probe, Conversation] = {}
+        self._forks: dict[tuple[Probe, int], Conversation] = {}
 
     def converse(self, probe: Probe) -> Conversation:
-        """Walk a connection, once."""
-        found = self._conversations.get(probe)
+        """Walk a connection, once: what is unknown is as it likeliest is, and only the kernel's own choices fork."""
+        found = self._plain.get(probe)
         if found is None:
-            found = converse(self.engine, probe, limit=LIMIT, deviations=DEVIATIONS, settled=self.settled)
-            self._conversations[probe] = found
+            found = self._plain[probe] = converse(self.engine, probe, limit=LIMIT, deviations=0, settled=self.settled)
+        return found
+
+    def fork(self, probe: Probe, branch: Branch) -> Conversation:
+        """Walk a connection under every likely answer to what is unknown, with the kernel's choices those of a branch."""
+        found = self._forks.get((probe, id(branch)))
+        if found is None:
+            drawn = {made.fact: made.value for made in branch.assumptions if made.random}
+            settled = {**self.settled, **drawn}
+            found = converse(self.engine, probe, limit=LIMIT, deviations=DEVIATIONS, settled=settled)
+            self._forks[probe, id(branch)] = found
         return found
 
     def suppose(self, assumptions: Iterable[Assumption], likeliest: Mapping[str, Assumption]) -> World:
@@ -80,6 +90,13 @@ class World:
         return World(self.node, (*self.suppositions, *suppositions), settled, self.engine)
 
 
+class Turn(NamedTuple):
+    """An assumption without which the connection works, and the one with which it does."""
+
+    made: Assumption
+    turned: Assumption
+
+
 class Judgement(NamedTuple):
     """What a world says of one symptom."""
 
@@ -90,48 +107,43 @@ class Judgement(NamedTuple):
     fit: str
     """`explains`, `keeps` (it worked, and works), `contradicts`, `undecided`, `open` (nobody says what became of it)."""
     agreement: Agreement = Agreement(0, ())
+    world: World | None = None
 
     @property
-    def guesses(self) -> tuple[Assumption, ...]:
-        """Give the assumptions that the explanation rests on and no line speaks for: turned, the connection works."""
-        if self.branch is None:
+    def turns(self) -> tuple[Turn, ...]:
+        """Give the assumptions that the explanation rests on, stated or not: with one of them turned, the connection works."""
+        if self.branch is None or self.world is None:
             return ()
-        pairs = essential_assumptions(self.conversation, self.branch)
-        return tuple(pair.made for pair in pairs if pair.made.span is None)
+        return tuple(essential_assumptions(self.world.fork(self.symptom.probe, self.branch), self.branch))
+
+    @property
+    def guesses(self) -> tuple[Turn, ...]:
+        """Give those of them that no line speaks for."""
+        return tuple(turn for turn in self.turns if turn.made.span is None)
 
 
 def judge(world: World, symptom: Symptom) -> Judgement:
     """Walk a symptom's connection through a world and say whether that explains it."""
     conversation = world.converse(symptom.probe)
-    plain = [branch for branch in conversation.branches if not deviations_of(branch)]
-    first = plain[0] if plain else None
+    plain = conversation.branches
     if symptom.fails is None:
-        failing = next((branch for branch in plain if branch.works is False), None)
-        return Judgement(symptom, conversation, failing or first, "open")
+        failing = next((branch for branch in plain if branch.works is False), plain[0])
+        return Judgement(symptom, conversation, failing, "open", world=world)
     if not symptom.fails:
         fit = "keeps" if any(branch.works for branch in plain) else "undecided" if _unsettled(plain) else "contradicts"
-        return Judgement(symptom, conversation, first, fit)
-    failing_branches = [branch for branch in plain if branch.works is False]
-    ranked = sorted(((compare(branch, symptom.observed), branch) for branch in failing_branches), key=_by_agreement)
+        return Judgement(symptom, conversation, plain[0], fit, world=world)
+    ranked = sorted(((compare(branch, symptom.observed), branch) for branch in plain if branch.works is False), key=_by_agreement)
     if ranked and ranked[0][0].consistent:
-        return Judgement(symptom, conversation, ranked[0][1], "explains", ranked[0][0])
+        return Judgement(symptom, conversation, ranked[0][1], "explains", ranked[0][0], world)
     if _unsettled(plain):
-        return Judgement(symptom, conversation, first, "undecided")
-    return Judgement(
-        symptom, conversation, ranked[0][1] if ranked else first, "contradicts", ranked[0][0] if ranked else Agreement(0, ())
-    )
+        return Judgement(symptom, conversation, plain[0], "undecided", world=world)
+    agreement, branch = ranked[0] if ranked else (Agreement(0, ()), plain[0])
+    return Judgement(symptom, conversation, branch, "contradicts", agreement, world)
 
 
 def deviations_of(branch: Branch) -> tuple[Assumption, ...]:
     """Give the assumptions of a branch that are not the likeliest; what the kernel draws at random is none."""
     return tuple(made for made in branch.assumptions if made.rank and not made.random)
-
-
-class Turn(NamedTuple):
-    """An assumption without which the connection works, and the one with which it does."""
-
-    made: Assumption
-    turned: Assumption
 
 
 def essential_assumptions(conversation: Conversation, branch: Branch) -> Iterator[Turn]:
@@ -154,7 +166,7 @@ def list_worlds(base: World, alternatives: Sequence[World], symptoms: Sequence[S
         for symptom in symptoms:
             if symptom.fails is not True and not symptom.asked:
                 continue
-            conversation = world.converse(symptom.probe)
+            conversation = world.fork(symptom.probe, _anchor(world, symptom))
             likeliest = {made.fact: made for branch in conversation.branches for made in branch.assumptions if not made.rank}
             for branch in conversation.branches:
                 deviations = deviations_of(branch)
@@ -164,6 +176,12 @@ def list_worlds(base: World, alternatives: Sequence[World], symptoms: Sequence[S
                 if compare(branch, symptom.observed).consistent:
                     seen.add(key)
                     yield world.suppose(deviations, likeliest)
+
+
+def _anchor(world: World, symptom: Symptom) -> Branch:
+    """Give the branch whose random choices are those that a capture shows: the endpoint that was drawn, say."""
+    branches = world.converse(symptom.probe).branches
+    return max(branches, key=lambda branch: (compare(branch, symptom.observed).matched, branch.works is False))
 
 
 def _has_part(seen: set[tuple[int, frozenset[tuple[str, int]]]], key: tuple[int, frozenset[tuple[str, int]]]) -> bool:
