@@ -82,6 +82,19 @@ class NetnsDraft:
         fitting = [route for route in self.routes if route.prefix.covers(address) and route.table == MAIN and route.nexthops]
         return min(fitting, key=lambda route: (-route.prefix.length, route.metric), default=None)
 
+    def leads_out(self, link: Link) -> bool:
+        """Tell whether a device leads to other hosts and not to a pod, whatever its kind: a node may be a container itself.
+
+        It has the default route, or an address with a subnet (the host's end of a pod's veth has none, or one alone), or it
+        is a slave of something else than a bridge.
+        """
+        master = self.links.get(link.master) if link.master is not None else None
+        if link.bond_slave_of is not None or (link.master is not None and (master is None or master.kind != "bridge")):
+            return True
+        subnet = any(own.link == link.name and own.scope == "global" and own.length < 31 for own in self.addresses)
+        default = any(route.prefix.length == 0 and any(hop.link == link.name for hop in route.nexthops) for route in self.routes)
+        return subnet or default
+
     def freeze(self) -> Netns:
         """Give the finished namespace."""
         rules = self.rules or [*DEFAULT_RULES[4], *DEFAULT_RULES[6]]

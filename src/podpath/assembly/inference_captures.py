@@ -173,10 +173,6 @@ def _is_pod_side(draft: NodeDraft, link: Link, source: Address, known_pods: set[
     """Tell whether what comes in on the host's device is sent by a pod behind it and not by the world outside."""
     if link.name == "lo" or looks_like_bridge(link) or looks_internal(link) or link.master is not None:
         return False
-    if source in known_pods or looks_like_pod_side(link):
-        return True
-    leads_out = any(
-        route.prefix.length == 0 and any(hop.link == link.name for hop in route.nexthops) for route in draft.host.routes
-    )
-    has_address = any(own.link == link.name for own in draft.host.addresses)
-    return not (looks_like_uplink(link) or leads_out or has_address) and is_private(source)
+    if draft.host.leads_out(link):
+        return False
+    return source in known_pods or looks_like_pod_side(link) or (is_private(source) and not looks_like_uplink(link))

@@ -19,7 +19,7 @@ def infer_unseen_peers(draft: NodeDraft) -> None:
     """Add the other end of every veth device that leads to a pod; one that leads out of the node has none."""
     host = draft.host
     for link in list(host.links.values()):
-        if link.peer is None and _leads_to_pod(host, link) and not _leads_out(host, link):
+        if link.peer is None and _leads_to_pod(host, link) and not host.leads_out(link):
             name = f"behind-{link.name}"
             reason = f"the other end of {link.name}, which no output shows"
             netns = draft.netns(name, reason)
@@ -33,13 +33,3 @@ def _leads_to_pod(host: NetnsDraft, link: Link) -> bool:
     master = host.links.get(link.master) if link.master is not None else None
     plain_port = master is not None and master.kind == "bridge" and not link.kind
     return looks_like_pod_side(link) or (plain_port and not (looks_like_uplink(link) or looks_internal(link)))
-
-
-def _leads_out(host: NetnsDraft, link: Link) -> bool:
-    """Tell whether it is the node's own uplink, as the `eth0` of a node that is itself a container, or a slave of it."""
-    master = host.links.get(link.master) if link.master is not None else None
-    if link.bond_slave_of is not None or (link.master is not None and (master is None or master.kind != "bridge")):
-        return True
-    if any(own.link == link.name and own.scope == "global" for own in host.addresses):
-        return True
-    return any(route.prefix.length == 0 and any(hop.link == link.name for hop in route.nexthops) for route in host.routes)

@@ -188,8 +188,5 @@ def lead_to_pod(draft: NodeDraft, device: Link, seed: PodSeed) -> None:
 
 
 def _leads_out(draft: NodeDraft, link: Link) -> bool:
-    """Tell whether the device leads to other hosts: it carries the default route or a tunnel, or its name says so."""
-    default = any(
-        route.prefix.length == 0 and any(hop.link == link.name for hop in route.nexthops) for route in draft.host.routes
-    )
-    return default or looks_like_uplink(link) or link.kind in TUNNELS
+    """Tell whether the device leads to other hosts, also by what its name says."""
+    return draft.host.leads_out(link) or looks_like_uplink(link) or link.kind in TUNNELS
