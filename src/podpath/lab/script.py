@@ -114,7 +114,7 @@ def _create(netns: str, link: Link, made: set[tuple[str, str]]) -> str | None:
         return f"{made_as} type veth peer name {peer.link} netns {peer.netns}"
     if link.bridge is not None:
         filtering = " vlan_filtering 1" if link.bridge.vlan_filtering else ""
-        return f"{made_as} type bridge forward_delay 0{filtering}"
+        return f"{made_as} type bridge forward_delay 0 mcast_snooping 0{filtering}"
     if link.vxlan is not None:
         vxlan = link.vxlan
         ends = [f"id {vxlan.vni} dstport {vxlan.port}", "learning" if vxlan.learning else "nolearning"]
