@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from podpath.assembly.conversations import TcpCapture, answers_to, gather_connections, is_copy, tcp_flags
+from podpath.assembly.conversations import TcpCapture, foreign_answers, gather_connections, is_copy, tcp_flags
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.packet import Packet
@@ -38,18 +38,21 @@ class Failure(NamedTuple):
 
 class _View(NamedTuple):
     connection: TcpCapture
-    packets: Sequence[Sighting]
-    """Of the same capture, to look for answers from elsewhere."""
+    answers: Sequence[Sighting]
+    """SYN-ACKs that its client gets in the same capture, from anybody."""
 
 
 def find_failures(packets: Sequence[Sighting]) -> list[Failure]:
     """Give every connection of the captures that fails, and those that plainly work, once for each pair of ends."""
     found: dict[tuple[object, ...], Failure] = {}
-    answers = [seen for seen in packets if seen.packet.protocol == protocols.TCP and tcp_flags(seen.packet) == _SYN_ACK]
+    answers: dict[tuple[int, Address, int], list[Sighting]] = {}
+    for seen in packets:
+        if seen.packet.protocol == protocols.TCP and tcp_flags(seen.packet) == _SYN_ACK:
+            answers.setdefault((seen.capture, seen.packet.dst, seen.packet.dport), []).append(seen)
     for connection in gather_connections(packets):
         if connection.original is not None:
             continue
-        failure = _judge(_View(connection, answers))
+        failure = _judge(_View(connection, answers.get((connection.capture, *connection.client), ())))
         if failure is not None:
             found.setdefault(_pair(failure), failure)
     for failure in _find_unanswered(packets):
@@ -73,7 +76,7 @@ def _judge(view: _View) -> Failure | None:
 
 def _is_foreign_answer(view: _View) -> tuple[Sighting, str] | None:
     """Look for a reset by the client after a SYN-ACK from an address that it never spoke to."""
-    for answer in answers_to(view.connection, view.packets):
+    for answer in foreign_answers(view.connection, view.answers):
         source = f"{answer.packet.src}:{answer.packet.sport}"
         server = f"{view.connection.server[0]}:{view.connection.server[1]}"
         return answer, f"the SYN-ACK comes from {source}, but the client spoke to {server}"

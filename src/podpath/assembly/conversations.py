@@ -100,15 +100,11 @@ def _join_copies(connections: Sequence[TcpCapture]) -> None:
                 one.copy, other.original = other, one
 
 
-def answers_to(connection: TcpCapture, sightings: Iterable[Sighting]) -> list[Sighting]:
-    """Give SYN-ACKs to the connection's client that come from another address than the one it spoke to."""
+def foreign_answers(connection: TcpCapture, answers: Iterable[Sighting]) -> list[Sighting]:
+    """Give those SYN-ACKs to the connection's client that come from another address than the one it spoke to."""
     syn = connection.syn.packet
     return [
         seen
-        for seen in sightings
-        if seen.capture == connection.capture
-        and tcp_flags(seen.packet) == protocols.SYN | protocols.ACK
-        and (seen.packet.dst, seen.packet.dport) == connection.client
-        and (seen.packet.src, seen.packet.sport) != connection.server
-        and seen.packet.ack in {syn.seq + 1, 1}
+        for seen in answers
+        if (seen.packet.src, seen.packet.sport) != connection.server and seen.packet.ack in {syn.seq + 1, 1}
     ]

@@ -19,6 +19,7 @@ from podpath.assembly.scenes import Evidence
 from podpath.assembly.sightings import Sightings
 from podpath.assembly.tries import local_pods
 from podpath.net.addresses import Address
+from podpath.net.provenance import Span
 from podpath.node.node import Pod
 
 
@@ -53,10 +54,13 @@ def _netns_of(draft: NodeDraft, pod: Pod) -> str | None:
 
 def _spoken_of(draft: NodeDraft) -> Iterator[tuple[Address, Mention]]:
     """Give the addresses of conntrack entries, endpoints and described pods."""
-    for netns in draft.namespaces.values():
-        for entry in netns.conntrack.items if netns.conntrack is not None else ():
-            for end in (entry.original.src, entry.original.dst, entry.reply.src, entry.reply.dst):
-                yield end, Mention(entry.span, "a tracked connection")
+    tracked: dict[Address, Span | None] = {}
+    for entry in draft.host.conntrack.items if draft.host.conntrack is not None else ():
+        for end in (entry.original.src, entry.original.dst, entry.reply.src, entry.reply.dst):
+            if end not in tracked:
+                tracked[end] = entry.span
+    for end, span in tracked.items():
+        yield end, Mention(span, "a tracked connection")
     for service in draft.services:
         for port in service.ports:
             for address, _ in port.endpoints:
