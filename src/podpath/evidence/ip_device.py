@@ -20,7 +20,8 @@ from podpath.evidence.tokenizer import Cursor, strip_terminal
 from podpath.net.addresses import IfName
 from podpath.net.provenance import Source
 
-_HEADER = re.compile(r"\s*(?:(?P<index>\d+):\s+)?(?P<name>[^\s:/<>]+):\s+<(?P<flags>[A-Z0-9_,-]*)(?P<closed>>?)(?P<rest>.*)")
+_HEADER = re.compile(r"\s*(?:(?P<index>\d+):\s+)?(?P<name>[^\s:/<>]+):\s+<(?P<flags>[A-Z0-9_,.…-]*)(?P<closed>>?)(?P<rest>.*)")
+_FLAG = re.compile(r"(?:UP|BROADCAST|LOOPBACK|MULTICAST|NOARP|POINTOPOINT|LOWER_UP|NO-CARRIER|MASTER|SLAVE)\b")
 _ONELINE = re.compile(r"\s*\d+:\s+(?P<name>[^\s:/<>]+)\s+(?P<rest>inet6?\s.*)")
 _LINK = re.compile(r"\s*link/(?P<type>[\w/.-]+)(?P<rest>.*)")
 _INET = re.compile(r"\s*inet6?\s+(?=[0-9A-Fa-fxX*<]*[.:<])\S+(?:\s+(?:brd|scope|peer|any|metric)\b|\s*$)")
@@ -40,7 +41,7 @@ def _rate(source: Source) -> tuple[int, bool, bool]:
     lines = sample(source)
     for line in lines:
         header = _HEADER.match(line)
-        if header is not None and not _BRIDGE_PORT.match(line) and ("mtu" in line or not header["closed"] or header["index"]):
+        if header is not None and not _BRIDGE_PORT.match(line) and (header["index"] or _FLAG.search(header["flags"])):
             headers += 1
             mode = mode or " mode " in header["rest"]
         elif _INET.match(line) or _ONELINE.match(line):

@@ -50,7 +50,10 @@ class DeviceDraft:
         if not header["closed"]:
             ledger.gap(index, "expected the flags of the device up to '>', saw the end of the line")
             return
-        self.flags = tuple(flag for flag in re.findall(r"[^,]+", header["flags"]))
+        if "." in header["flags"] or "…" in header["flags"]:
+            ledger.gap(index, f"expected the flags of the device, saw {header['flags'][:60]!r} (elided)")
+        else:
+            self.flags = tuple(re.findall(r"[^,]+", header["flags"]))
         cursor = Cursor(header["rest"])
         for word in cursor:
             if word in {"mtu", "qdisc", "master", "state", "mode", "group", "qlen", "vrf"}:

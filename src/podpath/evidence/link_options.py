@@ -67,7 +67,10 @@ GRAMMARS: Mapping[str, _Grammar] = {
     "macvlan": _PAIRS,
     "macvtap": _PAIRS,
     "ipvlan": _Grammar(switches={mode: ("mode_flag", mode) for mode in ("bridge", "private", "vepa")}),
-    "bond": _PAIRS,
+    "bond": _Grammar(
+        renamed={"num_grat_arp": "num_peer_notif", "lacp_rate": "ad_lacp_rate", "lacp_active": "ad_lacp_active"},
+        absent=frozenset({"ad_aggregator", "ad_num_ports", "ad_actor_key", "ad_partner_key", "ad_partner_mac"}),
+    ),
     "vrf": _PAIRS,
     "tun": _Grammar(switches={"multi_queue": ("multi_queue", "on")}, absent=frozenset({"multi_queue"})),
     "geneve": _Grammar(renamed=_TUNNEL, switches=_VXLAN.switches, absent=_VXLAN.absent),
@@ -102,7 +105,7 @@ def parse_options(cursor: Cursor, kind: str) -> dict[str, str]:
         elif word.startswith("<"):
             key, value = "flags", word.strip("<>")
         else:
-            key, value = grammar.renamed.get(word, word), cursor.take()
+            key, value = grammar.renamed.get(word, word), cursor.take().strip("<>")
             if key == "port_range":
                 value += f"-{cursor.take()}"
         if value:

@@ -18,6 +18,10 @@ _HEADING = re.compile(r"\s*Module\s+Size\s+Used by")
 _ROW = re.compile(
     r"\s*(?P<name>(?:[A-Za-z_]|8021q|842)[A-Za-z0-9_]*)\s+(?P<size>\d{3,10})\s+(?P<count>-?\d+)(?:\s+(?P<users>[A-Za-z0-9_,\[\]]+))?\s*$"
 )
+_KNOWN = re.compile(
+    r"(?:br|nf|ip|ip6|ipt|xt|nft|ebt|sch|cls|act)_\w+|bridge|bonding|vxlan|veth|openvswitch|overlay|tun|dummy|8021q|ipip|geneve|"
+    r"wireguard|stp|llc|macvlan|ipvlan|x_tables|iptable_\w+|ip6table_\w+|libcrc32c|udp_tunnel|ip6_udp_tunnel"
+)
 _PROC = re.compile(
     r"\s*(?P<name>[A-Za-z0-9_]+)\s+\d+\s+-?\d+\s+(?P<users>\S+)\s+(?P<state>Live|Loading|Unloading)\s+0x[0-9a-fA-F]+"
 )
@@ -44,13 +48,13 @@ def recognise(source: Source) -> int:
         return CERTAIN
     if share(lines, _ROW) < 0.5:
         return NO
-    return CERTAIN if command.program == "lsmod" else LIKELY if all(_is_whole_pages(line) for line in lines) else NO
+    return CERTAIN if command.program == "lsmod" else LIKELY if all(_is_module(line) for line in lines) else NO
 
 
-def _is_whole_pages(line: str) -> bool:
-    """Tell whether the size of a row is a module's: since Linux 4.5 whole pages. Rows of other tables are not."""
+def _is_module(line: str) -> bool:
+    """Tell a row from one of another table of numbers: by its name, or by a size of whole pages (as since Linux 4.5)."""
     found = _ROW.match(line)
-    return found is None or int(found["size"]) % 4096 == 0
+    return found is None or int(found["size"]) % 4096 == 0 or _KNOWN.fullmatch(found["name"]) is not None
 
 
 def read(source: Source) -> Reading:

@@ -14,7 +14,9 @@ from podpath.net.addresses import WIDTH, Address, Family, IfName, Mac, MaskedMar
 _MAC = re.compile(r"[0-9A-Fa-f]{2}(?::[0-9A-Fa-f]{2}){5}")
 _NUMBER = re.compile(r"[0-9]{1,20}")
 _HEX = re.compile(r"0[xX][0-9A-Fa-f]{1,16}")
-_ELIDED = re.compile(r"(?i)[0-9a-f.:/]*(?:x{1,4}|[*#]+|\.\.\.|…)[0-9a-fx.:/*#…]*|<[^>]*>?|[A-Z0-9_]*(?:IP|MAC|ADDR)[A-Z0-9_]*")
+_ELIDED = re.compile(
+    r"(?i)(?!0x[0-9a-f]*$)[0-9a-f.:/]*(?:x{1,4}|[*#]+|\.\.\.|…)[0-9a-fx.:/*#…]*|<[^>]*>?|[A-Z0-9_]*(?:IP|MAC|ADDR)[A-Z0-9_]*"
+)
 _IPV4 = re.compile(r"([0-9]{1,3})\.([0-9]{1,3})\.([0-9]{1,3})\.([0-9]{1,3})")
 _NAME = re.compile(r"[^\s/]{1,15}")
 
