@@ -9,7 +9,7 @@ from podpath.assembly.case import assemble_case
 from podpath.cli.terminal import progress
 from podpath.collect.read import read_evidence
 from podpath.evidence.recognition import read
-from podpath.evidence.records import Reading
+from podpath.evidence.records import HeadingRecord, Reading
 from podpath.net.errors import EvidenceError
 from podpath.net.probe import Probe
 from podpath.net.provenance import Gap, Source, Span
@@ -30,7 +30,7 @@ def read_case(paths: Sequence[str]) -> Case:
                 readings.append((source, reading))
             elif any(line.strip() for line in source.lines):
                 gaps.append(Gap(_first_line(source), UNKNOWN))
-        if not any(reading.records for _, reading in readings):
+        if not any(_states_something(reading) for _, reading in readings):
             raise EvidenceError(_nothing_read(paths, gaps))
     with progress("putting the node together"):
         case = assemble_case(readings)
@@ -40,6 +40,10 @@ def read_case(paths: Sequence[str]) -> Case:
 def parse_probes(texts: Sequence[str]) -> tuple[Probe, ...]:
     """Read probes; `UsageError` says which part is wrong."""
     return tuple(Probe.parse(text) for text in texts)
+
+
+def _states_something(reading: Reading) -> bool:
+    return any(not isinstance(record, HeadingRecord) for record in reading.records)
 
 
 def _first_line(source: Source) -> Span:
