@@ -6,11 +6,11 @@ proves no failure, so a loss counts only where it was waited for: something was 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from podpath.assembly.conversations import TcpCapture, foreign_answers, gather_connections, is_copy, tcp_flags
+from podpath.assembly.conversations import TcpCapture, foreign_answers, is_copy, tcp_flags
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.packet import Packet
@@ -42,14 +42,14 @@ class _View(NamedTuple):
     """SYN-ACKs that its client gets in the same capture, from anybody."""
 
 
-def find_failures(packets: Sequence[Sighting]) -> list[Failure]:
+def find_failures(connections: Iterable[TcpCapture], packets: Sequence[Sighting]) -> list[Failure]:
     """Give every connection of the captures that fails, and those that plainly work, once for each pair of ends."""
     found: dict[tuple[object, ...], Failure] = {}
     answers: dict[tuple[int, Address, int], list[Sighting]] = {}
     for seen in packets:
         if seen.packet.protocol == protocols.TCP and tcp_flags(seen.packet) == _SYN_ACK:
             answers.setdefault((seen.capture, seen.packet.dst, seen.packet.dport), []).append(seen)
-    for connection in gather_connections(packets):
+    for connection in connections:
         if connection.original is not None:
             continue
         failure = _judge(_View(connection, answers.get((connection.capture, *connection.client), ())))

@@ -58,12 +58,11 @@ def assemble_case(read: Iterable[tuple[Source, Reading]]) -> Case:
     evidence = Evidence.gather(read)
     netfilter = _assemble_netfilter(evidence)
     base = _build(evidence, netfilter, {})
+    ways = [(fork, way) for fork in base.disputes.forks for way in range(len(fork.ways)) if way != fork.taken]
     alternatives = [
-        _make_alternative(fork, way, _build(evidence, netfilter, {fork.fact: way}))
-        for fork in base.disputes.forks
-        for way in range(len(fork.ways))
-        if way != fork.taken
-    ][:MOST_ALTERNATIVES]
+        _make_alternative(fork, way, _build(evidence, netfilter, {fork.fact: way}, base.sightings))
+        for fork, way in ways[:MOST_ALTERNATIVES]
+    ]
     gaps: list[Gap] = [*evidence.gaps, *base.disputes.gaps]
     contradictions = list(base.disputes.contradictions)
     for part in netfilter.values():
@@ -90,8 +89,16 @@ def _assemble_netfilter(evidence: Evidence) -> Mapping[str, NetfilterAssembly]:
     }
 
 
-def _build(evidence: Evidence, netfilter: Mapping[str, NetfilterAssembly], selection: Mapping[str, int]) -> _Built:
-    """Run the assembly once, taking the named ways at forks and the likeliest elsewhere."""
+def _build(
+    evidence: Evidence,
+    netfilter: Mapping[str, NetfilterAssembly],
+    selection: Mapping[str, int],
+    sightings: Sightings | None = None,
+) -> _Built:
+    """Run the assembly once, taking the named ways at forks and the likeliest elsewhere.
+
+    What was seen and tried is the same whatever way is taken: an alternative takes the frames as they were placed first.
+    """
     draft, disputes = NodeDraft(), Disputes(selection)
     tables, effects = TableNumbers(evidence), read_effects(evidence)
     for scene in evidence.scenes:
@@ -114,10 +121,13 @@ def _build(evidence: Evidence, netfilter: Mapping[str, NetfilterAssembly], selec
             netns = draft.netns(name)
             netns.netfilter, netns.conntrack = part.netfilter, part.conntrack
     settle_completeness(draft, evidence)
+    if sightings is not None:
+        infer_topology(draft, evidence, sightings, disputes)
+        return _Built(draft, sightings, (), disputes)
     sightings = assemble_sightings(draft, evidence, disputes)
-    failures = find_failures([seen for seen in sightings.packets if seen.capture not in sightings.elsewhere])
     infer_topology(draft, evidence, sightings, disputes)
-    attempts = assemble_tries(draft, evidence, failures, disputes)
+    ours = [seen for seen in sightings.packets if seen.capture not in sightings.elsewhere]
+    attempts = assemble_tries(draft, evidence, find_failures(sightings.connections, ours), disputes)
     return _Built(draft, sightings, attempts, disputes)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from podpath.assembly.conversations import gather_connections, is_copy
+from podpath.assembly.conversations import TcpCapture, gather_connections, is_copy
 from podpath.assembly.device_names import looks_internal, looks_like_bridge, looks_like_pod_side, looks_like_uplink
 from podpath.assembly.draft import NodeDraft
 from podpath.assembly.pod_namespaces import PodSeed, add_pod
@@ -40,12 +40,15 @@ class Translation(NamedTuple):
 def infer_from_captures(draft: NodeDraft, evidence: Evidence, sightings: Sightings) -> None:
     """Add the pods, host addresses and veth pairs that captures show."""
     packets = [seen for seen in sightings.packets if seen.capture not in sightings.elsewhere and seen.link is not None]
-    for translation in _find_translations(packets):
+    on_host = [connection for connection in sightings.connections if connection.syn.netns == HOST]
+    translations = list(_find_translations(on_host))
+    for translation in translations:
         _add_host_address(draft, translation)
     owners = list(_find_owners(draft, packets))
     shown = {seed.address for seed in owners}
-    owners += [seed for seed in _find_clients(draft, evidence, packets) if seed.address not in shown]
-    for seed in _find_pods(draft, packets, owners):
+    owners += [seed for seed in _find_clients(draft, evidence, on_host) if seed.address not in shown]
+    known = {item.before.packet.src for item in translations} | {seed.address for seed in owners}
+    for seed in _find_pods(draft, packets, owners, known):
         add_pod(draft, seed)
 
 
@@ -54,9 +57,9 @@ def is_private(address: Address) -> bool:
     return any(prefix.covers(address) for prefix in _PRIVATE)
 
 
-def _find_translations(packets: Sequence[Sighting]) -> Iterator[Translation]:
+def _find_translations(connections: Iterable[TcpCapture]) -> Iterator[Translation]:
     """Give connections that leave the host from another address than they came in from."""
-    for connection in gather_connections([seen for seen in packets if seen.netns == HOST]):
+    for connection in connections:
         copy = connection.copy
         moved = copy is not None and copy.syn.link != connection.syn.link and copy.syn.direction != "in"
         if copy is not None and moved and copy.client[0] != connection.client[0] and is_copy(connection.syn, copy.syn):
@@ -98,7 +101,7 @@ def _find_owners(draft: NodeDraft, packets: Iterable[Sighting]) -> Iterator[PodS
             yield PodSeed(address=address, reason=reason, span=first.span, netns=netns, link=IfName(link))
 
 
-def _find_clients(draft: NodeDraft, evidence: Evidence, packets: Sequence[Sighting]) -> Iterator[PodSeed]:
+def _find_clients(draft: NodeDraft, evidence: Evidence, connections: Iterable[TcpCapture]) -> Iterator[PodSeed]:
     """Give namespaces of unknown address the one that a capture shows for the connection that was tried in them."""
     tried = {
         (record.dst, record.dport): scene.netns
@@ -106,9 +109,9 @@ def _find_clients(draft: NodeDraft, evidence: Evidence, packets: Sequence[Sighti
         if scene.netns != HOST and not scene.is_elsewhere and record.src is None and not _has_address(draft, scene.netns)
     }
     given: set[str] = set()
-    for connection in gather_connections([seen for seen in packets if seen.netns == HOST and seen.direction == "in"]):
+    for connection in connections:
         netns, address = tried.get(connection.server), connection.client[0]
-        if netns is not None and netns not in given and draft.owner(address) is None:
+        if connection.syn.direction == "in" and netns is not None and netns not in given and draft.owner(address) is None:
             given.add(netns)
             reason = f"{connection.syn.span}: {address} opens the connection that was tried in {netns}"
             yield PodSeed(address=address, reason=reason, span=connection.syn.span, netns=netns)
@@ -130,11 +133,11 @@ def _common_ends(frames: Sequence[Sighting]) -> set[Address]:
     return ends if len(ends) == 1 else set()
 
 
-def _find_pods(draft: NodeDraft, packets: Sequence[Sighting], owners: Sequence[PodSeed]) -> Iterator[PodSeed]:
+def _find_pods(
+    draft: NodeDraft, packets: Sequence[Sighting], owners: Sequence[PodSeed], known: set[Address]
+) -> Iterator[PodSeed]:
     """Give the pods seen in their own namespaces, each with the host's device behind which the same address is seen."""
     behind: dict[Address, tuple[IfName, Sighting]] = {}
-    translated = {item.before.packet.src for item in _find_translations(packets)}
-    known = translated | {seed.address for seed in owners}
     known |= {own.address for netns in draft.namespaces.values() if netns.name != HOST for own in netns.addresses}
     for link, seen in _devices_of_pods(draft, packets, known):
         behind.setdefault(seen.packet.src, (link, seen))

@@ -13,6 +13,7 @@ from podpath.net.addresses import IfName
 from podpath.net.provenance import Span
 from podpath.node.case import ArpSighting, Sighting
 from podpath.node.links import Link
+from podpath.node.node import HOST
 
 LOOPBACK = IfName("lo")
 
@@ -20,10 +21,13 @@ LOOPBACK = IfName("lo")
 def infer_devices(draft: NodeDraft, sightings: Sightings) -> None:
     """Add every device that something names to its namespace."""
     frames: list[Sighting | ArpSighting] = [*sightings.packets, *sightings.arps]
+    seen_on: dict[tuple[str | None, str], Sighting | ArpSighting] = {}
     for seen in frames:
         if seen.link is not None and seen.capture not in sightings.elsewhere:
-            netns = draft.netns(seen.netns or "host", f"a capture was taken in it: {seen.span}")
-            netns.add_link(Link(name=IfName(seen.link), inferred=f"{seen.span} shows a frame on it"))
+            seen_on.setdefault((seen.netns, seen.link), seen)
+    for (name, link), seen in seen_on.items():
+        netns = draft.netns(name or HOST, f"a capture was taken in it: {seen.span}")
+        netns.add_link(Link(name=IfName(link), inferred=f"{seen.span} shows a frame on it"))
     for netns in draft.namespaces.values():
         netns.add_link(Link(name=LOOPBACK, kind="loopback", mtu=65536, inferred="every namespace has it"))
         for name, span, what in list(_named(netns)):

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
+from podpath.assembly.conversations import TcpCapture, gather_connections
 from podpath.assembly.device_names import looks_like_device
 from podpath.assembly.disputes import Disputes
 from podpath.assembly.draft import NodeDraft
@@ -41,6 +42,8 @@ class Sightings(NamedTuple):
     captures: tuple[Capture, ...]
     elsewhere: frozenset[int] = frozenset()
     """Captures that were taken on another host."""
+    connections: tuple[TcpCapture, ...] = ()
+    """The TCP connections whose beginning a capture of this host shows."""
     words: Mapping[str, Mac] = MappingProxyType({})
     """The MACs behind words that are printed in their place."""
 
@@ -78,7 +81,9 @@ def assemble_sightings(draft: NodeDraft, evidence: Evidence, disputes: Disputes)
                 direction=record.direction.lower() if record.direction else None,
                 capture=capture.number,
             )
-    return Sightings(tuple(packets.values()), tuple(arps.values()), tuple(captures.values()), frozenset(elsewhere), words)
+    ours = tuple(gather_connections(seen for seen in packets.values() if seen.capture not in elsewhere))
+    taken = tuple(captures.values())
+    return Sightings(tuple(packets.values()), tuple(arps.values()), taken, frozenset(elsewhere), ours, words)
 
 
 def _find_capture(scene: Scene, draft: NodeDraft, evidence: Evidence, captures: dict[tuple[str, object], Capture]) -> Capture:
