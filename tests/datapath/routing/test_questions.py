@@ -1,0 +1,85 @@
+"""Tests of what netfilter and ICMP ask of routing."""
+
+from __future__ import annotations
+
+import pytest
+
+from podpath.datapath.routing import address_type, error_source, reroute, reverse_path, select_source
+from tests.datapath.walks import given_skb, given_walk, host, packet
+from tests.nodes import given_netns, given_node, ip
+
+ROUTES = ("default via 192.0.2.254 dev eth0", "10.1.0.0/24 dev lxc1", "blackhole 10.9.0.0/16")
+NODE = given_node(given_netns("host", "eth0 192.0.2.2/24", "eth1 198.51.100.2/24", "lxc1", routes=ROUTES))
+
+
+@pytest.mark.parametrize(
+    ("address", "link", "kind"),
+    [
+        ("192.0.2.2", None, "local"),
+        ("192.0.2.2", "eth0", "local"),
+        ("192.0.2.2", "eth1", "unicast"),
+        ("127.0.0.9", None, "local"),
+        ("192.0.2.255", None, "broadcast"),
+        ("255.255.255.255", None, "broadcast"),
+        ("0.0.0.0", None, "broadcast"),
+        ("224.0.0.1", None, "multicast"),
+        ("10.9.1.1", None, "unicast"),
+        ("8.8.8.8", None, "unicast"),
+    ],
+)
+def test_address_types_come_from_the_local_table_alone(address: str, link: str | None, kind: str) -> None:
+    """An address that the local table does not have is unicast, even where a blackhole route holds it."""
+    walk = given_walk(NODE)
+    device = host(walk).link(link) if link is not None else None
+
+    assert kind == address_type(walk, NODE.host, ip(address), device)
+
+
+def test_masquerade_takes_the_address_of_the_device() -> None:
+    """MASQUERADE's source follows the device and the next hop, not the route's `src`."""
+    walk = given_walk(NODE)
+
+    assert ip("198.51.100.2") == select_source(walk, NODE.host, host(walk).link("eth1"), ip("198.51.100.9"))
+    assert None is select_source(given_walk(given_node(given_netns("host", "eth0"))), NODE.host, host(walk).link("eth0"), None)
+
+
+@pytest.mark.parametrize(
+    ("src", "link", "loose", "accept_local", "leads_back"),
+    [
+        ("10.1.0.5", "lxc1", False, False, True),
+        ("10.1.0.5", "eth0", False, False, False),
+        ("10.1.0.5", "eth0", True, False, True),
+        ("10.9.0.5", "eth0", True, False, False),
+        ("192.0.2.2", "eth0", False, False, False),
+        ("192.0.2.2", "eth0", False, True, True),
+        ("10.1.0.5", "lo", False, False, True),
+    ],
+)
+def test_rpfilter_match(src: str, link: str, loose: bool, accept_local: bool, leads_back: bool) -> None:  # noqa: FBT001
+    """`-m rpfilter` looks the source up and asks for the device, unless it is loose."""
+    walk = given_walk(NODE)
+    skb = given_skb(walk, packet(src, "192.0.2.2"), link)
+
+    assert leads_back == reverse_path(walk, skb, mark=0, loose=loose, accept_local=accept_local)
+
+
+def test_rerouting_keeps_the_source() -> None:
+    """A packet that OUTPUT changed finds a new way and keeps its source, right or wrong."""
+    walk = given_walk(NODE)
+    skb = given_skb(walk, packet("198.51.100.2", "10.1.0.5"))
+    decided = reroute(walk, skb)
+
+    assert ("lxc1", ip("198.51.100.2")) == (
+        decided.destination.link.name if decided.destination and decided.destination.link else "",
+        decided.source,
+    )
+
+
+@pytest.mark.parametrize(
+    ("src", "dst", "source"), [("10.1.0.5", "8.8.8.8", "192.0.2.2"), ("8.8.8.8", "198.51.100.2", "198.51.100.2")]
+)
+def test_icmp_errors_come_from_the_address_asked_or_the_way_back(src: str, dst: str, source: str) -> None:
+    """An ICMP error about a packet for the host itself has that address; else the source of the way back."""
+    walk = given_walk(NODE)
+
+    assert ip(source) == error_source(walk, given_skb(walk, packet(src, dst), "eth0"))

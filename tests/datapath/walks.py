@@ -1,0 +1,57 @@
+"""Walks for tests of the datapath: a branch of a walk on a small node, and what its steps say."""
+
+from __future__ import annotations
+
+from podpath.datapath.compiled import Engine
+from podpath.datapath.exploration import Choices
+from podpath.datapath.namespace import Namespace
+from podpath.datapath.skb import Skb, Walk
+from podpath.datapath.trace import Branch, Conversation, Trace
+from podpath.net import protocols
+from podpath.net.packet import Packet
+from podpath.node.node import HOST, Node
+from tests.nodes import ip
+
+
+def given_walk(node: Node, *answers: int, settled: dict[str, object] | None = None) -> Walk:
+    """Start a branch; `answers` are the options to take at its forks, the likeliest after them."""
+    return Walk(node, Choices(answers, settled), engine=Engine(node))
+
+
+def host(walk: Walk) -> Namespace:
+    """Give the host's namespace."""
+    return walk.engine.namespace(HOST)
+
+
+def packet(src: str, dst: str, **fields: object) -> Packet:
+    """Make a TCP packet."""
+    made = Packet(ip(src), ip(dst), protocols.TCP, 40000, 80, protocols.SYN)
+    return made._replace(**fields)  # type: ignore[arg-type]  # fields of Packet
+
+
+def given_skb(walk: Walk, what: Packet, link: str | None = None, netns: str = HOST) -> Skb:
+    """Make a packet under way in a namespace, that came in on a device or is sent by a process."""
+    device = walk.engine.namespace(netns).link(link) if link is not None else None
+    return Skb(what, walk.node.namespaces[netns], link=device, iif=device)
+
+
+def decisions(trace: Trace) -> list[str]:
+    """Give a trace's steps as `netns stage: decision`."""
+    return [f"{step.netns} {step.stage}: {step.decision}" for step in trace.steps]
+
+
+def reasons(trace: Trace) -> list[str]:
+    """Give a trace's steps as sentences."""
+    return [step.why for step in trace.steps]
+
+
+def last(conversation: Conversation) -> Trace:
+    """Give the trace that ended the likeliest branch."""
+    return conversation.branches[0].last
+
+
+def branch_where(conversation: Conversation, **wanted: object) -> Branch:
+    """Give the first branch with these fields."""
+    return next(
+        branch for branch in conversation.branches if all(getattr(branch, name) == value for name, value in wanted.items())
+    )
