@@ -206,7 +206,17 @@ def _index_endpoints(walk: Walk, namespace: Namespace) -> None:
 def _is_native(namespace: Namespace, config: CiliumConfig, link: Link) -> bool:
     if config.devices:
         return link.name in config.devices
-    return not link.name.startswith(("cilium_", PREFIX)) and link in likeliest_uplinks(namespace)
+    if link.name.startswith(("cilium_", PREFIX)):
+        return False
+    return link in likeliest_uplinks(namespace) or _has_default_route(namespace, link)
+
+
+def _has_default_route(namespace: Namespace, link: Link) -> bool:
+    """Tell whether the node's default route leads over the device: Cilium finds its devices by that, whatever their kind."""
+    return any(
+        route.prefix.length == 0 and any(hop.link == link.name for hop in route.nexthops)
+        for route in namespace.netns.routes.items
+    )
 
 
 def connect(walk: Walk, skb: Skb) -> None:
