@@ -9,9 +9,11 @@ from podpath.checks import (
     bridge_netfilter,
     chain_order,
     dropped_by_rule,
+    foreign_arp,
     forward_policy,
     hairpin,
     ip_forward,
+    missing_masquerade,
     neighbour_failed,
     no_listener,
     no_route,
@@ -25,6 +27,7 @@ from podpath.checks import (
 )
 from podpath.checks.topology import option_values
 from podpath.datapath.trace import Branch, Dropped, Rejected, Step, Trace, Undecided
+from podpath.diagnosis.unanswered import UNANSWERED
 from podpath.net.provenance import Known, Span
 from podpath.node.netfilter import Chain, Rule, Table
 from podpath.node.node import Node
@@ -119,6 +122,8 @@ def _hook_of(step: Step) -> str:
 
 def _name(branch: Branch, trace: Trace, step: Step, place: RulePlace | None) -> str:
     reason = trace.outcome.reason if isinstance(trace.outcome, (Dropped, Rejected)) else ""
+    if branch.kind == UNANSWERED:
+        return missing_masquerade.NAME
     if branch.kind == "refused":
         return no_listener.NAME
     if branch.kind == "reply not translated":
@@ -130,7 +135,7 @@ def _name(branch: Branch, trace: Trace, step: Step, place: RulePlace | None) -> 
     for fits, name in _BY_STEP:
         if fits(trace, step, reason):
             return name
-    return untranslated_reply.NAME if branch.kind in ("stray", "misdelivered") else no_route.NAME
+    return untranslated_reply.NAME if branch.kind == "stray" else no_route.NAME
 
 
 def _name_rule(trace: Trace, step: Step, place: RulePlace | None) -> str:
@@ -165,6 +170,7 @@ _BY_STEP: tuple[tuple[Callable[[Trace, Step, str], bool], str], ...] = (
     (_says("does not forward", "IP_INADDRERRORS"), ip_forward.NAME),
     (_says("do not fit the MTU", "PKT_TOO_BIG"), packet_size.NAME),
     (_says("its TTL of"), routing_loop.NAME),
+    (_says("does not have the MAC", "the frame is for {0}"), foreign_arp.NAME),
     (_at("neighbour"), neighbour_failed.NAME),
     (_says("hairpin"), hairpin.NAME),
     (_says("IP_LOCALNET", "127.0.0.0/8", "route_localnet"), route_localnet.NAME),

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from podpath.diagnosis.causes import Cause, find_cause
-from podpath.diagnosis.hypotheses import turn_stated_facts
+from podpath.diagnosis.hypotheses import suppose_unshown, turn_stated_facts
 from podpath.diagnosis.symptoms import Symptom
 from podpath.diagnosis.worlds import Judgement, Supposition, World, judge, list_worlds
 from podpath.node.case import Case
@@ -85,7 +85,7 @@ class Explanation:
     def plausibility(self) -> float:
         """Weigh equals: the commonest fault first, less for every supposition."""
         prior = max((PRIORS.get(blame.cause.check, RARE) for blame in self.blames), default=RARE)
-        return prior * 0.8 ** len(self.world.suppositions)
+        return float(prior * 0.85 ** len(self.guesses))
 
     @property
     def rank(self) -> tuple[float, ...]:
@@ -95,7 +95,7 @@ class Explanation:
             self.broken,
             -len(self.explained),
             self.contradicted,
-            len(self.guesses),
+            bool(self.guesses),
             -self.matched,
             -self.plausibility,
             len(stated),
@@ -109,8 +109,15 @@ class Explanation:
 
 def explain(case: Case, symptoms: Sequence[Symptom]) -> tuple[Explanation, ...]:
     """Give every explanation of at least one failing connection, the best first, one for each set of causes."""
-    worlds = list_worlds(World(case.node), list(_alternatives(case)), symptoms)
-    return _rank(worlds, symptoms) or _rank(turn_stated_facts(case), symptoms)
+    found = _rank(list_worlds(World(case.node), list(_alternatives(case)), symptoms), symptoms)
+    if found and is_certain(found[0], found):
+        return found
+    supposed = _rank(suppose_unshown(case, symptoms), symptoms)
+    keys = {explanation.key for explanation in found}
+    found = tuple(sorted((*found, *(other for other in supposed if other.key not in keys)), key=lambda other: other.rank))
+    turned = () if any(explanation.matched for explanation in found) else _rank(turn_stated_facts(case), symptoms)
+    best = turned[0] if turned else None
+    return turned if best is not None and (not found or best.matched) else found
 
 
 def _rank(worlds: Iterable[World], symptoms: Sequence[Symptom]) -> tuple[Explanation, ...]:

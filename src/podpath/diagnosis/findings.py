@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 
+from podpath.checks import enslaved_route, foreign_arp
 from podpath.checks.finding import Finding, Repair
 from podpath.datapath.trace import Step
 from podpath.diagnosis.causes import Cause, marks_of, spans_of
@@ -136,22 +137,48 @@ def _where_it_works(differences: Sequence[ChainDifference]) -> Iterator[str]:
         yield f"What differs from where it works: {words}."
 
 
+CHAINED = {foreign_arp.NAME: (foreign_arp.NAME, enslaved_route.NAME)}
+"""A walk's cause that a check explains better: the frame that went astray, and what taught its sender the wrong way."""
+
+
 def merge_checks(causes: Sequence[Finding], found: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Join what walks and checks found: a check's finding that a cause already tells is left out, its words are kept."""
-    told = {span for finding in causes for span in finding.evidence[:2]}
-    names = {finding.check for finding in causes}
-    kept = [
-        finding for finding in found
-        if finding.severity == "cause" or (finding.check not in names and not (finding.evidence and finding.evidence[0] in told))
-    ]  # fmt: skip
-    strong = [finding for finding in kept if finding.severity == "cause"]
-    covered = {span for finding in strong for span in finding.evidence}
-    rest = [
-        finding for finding in kept
-        if finding.severity != "cause" and not (finding.evidence and finding.evidence[0] in covered)
+    """Join what walks and checks found, so that one fault is told once.
+
+    Of a walk and a check with one name the walk's is kept, as it is of the connection that failed; where the check knows what
+    came before, its finding takes the walk's place as the cause.
+    """
+    told: list[Finding] = []
+    rest = list(found)
+    for cause in causes:
+        better = next((finding for name in CHAINED.get(cause.check, ()) for finding in rest if finding.check == name), None)
+        if better is not None:
+            rest.remove(better)
+            cause = _take_over(better, cause)  # noqa: PLW2901  # the same cause, better told
+        told.append(cause)
+    told += [finding for finding in rest if finding.severity == "cause"]
+    names = {finding.check for finding in told}
+    covered = {span for finding in told for span in finding.evidence}
+    lesser = [
+        finding for finding in rest
+        if finding.severity != "cause"
+        and finding.check not in names
+        and not (finding.evidence and finding.evidence[0] in covered)
     ]  # fmt: skip
     order = {"fault": 0, "risk": 1, "note": 2}
-    return (*causes, *strong, *sorted(rest, key=lambda finding: order[finding.severity]))
+    return (*told, *sorted(lesser, key=lambda finding: order[finding.severity]))
+
+
+def _take_over(better: Finding, cause: Finding) -> Finding:
+    """Let a check's finding stand for a walk's cause, with what the walk showed."""
+    return replace(
+        better,
+        severity="cause",
+        reasoning=(*better.reasoning, *cause.reasoning),
+        evidence=tuple(dict.fromkeys((*better.evidence, *cause.evidence))),
+        breaks=tuple(dict.fromkeys((*better.breaks, *cause.breaks))),
+        certainty=cause.certainty,
+        shown_by=cause.shown_by,
+    )
 
 
 def weigh(findings: Sequence[Finding], explained: Sequence[int]) -> tuple[Finding, ...]:

@@ -72,13 +72,18 @@ def _to_services(node: Node, pods: list[tuple[Netns, Address]]) -> Iterator[Prob
 
 
 def _services(node: Node) -> list[tuple[int, Address, int]]:
-    """Give services by their description, else by the rules that rewrite their addresses."""
+    """Give services by their description, else by the rules that rewrite their addresses.
+
+    Cilium translates services for pods itself, before those rules, from maps that only a description of the service shows.
+    """
     described = [
         (port.protocol, address, port.port)
         for service in node.services for address in service.addresses for port in service.ports
         if port.endpoints and address.family == 4
     ]  # fmt: skip
-    return described[:SERVICES] or _first_different(_services_by_rules(node))
+    if described or node.cilium is not None:
+        return described[:SERVICES]
+    return _first_different(_services_by_rules(node))
 
 
 def _services_by_rules(node: Node) -> Iterator[tuple[int, Address, int]]:

@@ -1,20 +1,25 @@
-"""Worlds beyond what the evidence leaves open: facts that it states, and that may have been otherwise when things failed.
+"""Worlds beyond what a walk asks for: what the evidence does not show at all, and what it states of another time.
 
-A ticket mixes outputs of different times. Sysctls and modules change without a trace, so where nothing explains what a capture
-shows, each stated switch on the way is turned in turn.
+A walk takes a chain that nobody printed for empty, and a route that must be there for present. Where a connection fails for no
+stated reason, the usual faults of what is not shown are supposed one by one. And as a ticket mixes outputs of different times,
+and sysctls and modules change without a trace, each stated switch is turned in turn where nothing else explains a failure.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
+from podpath.diagnosis.symptoms import Symptom
 from podpath.diagnosis.worlds import Supposition, World
+from podpath.net.addresses import Address
 from podpath.net.provenance import Known
-from podpath.node.alteration import apply_change
+from podpath.node.alteration import apply_change, apply_changes
 from podpath.node.case import Case, Deed
-from podpath.node.change import SetSysctl
-from podpath.node.node import Netns
+from podpath.node.change import DeleteRoute, SetSysctl
+from podpath.node.netfilter import Chain, Netfilter, Table
+from podpath.node.node import HOST, Netns, Node
 
 
 class Switch(NamedTuple):
@@ -37,6 +42,56 @@ SWITCHES: tuple[Switch, ...] = (
     Switch(".forwarding", {"1": "0"}, "0: what comes in on the device is not forwarded"),
 )
 """The commonest first."""
+
+
+FORWARD_ASK = "iptables -t filter -nvL FORWARD"
+NAT_ASK = "iptables -t nat -nvL POSTROUTING"
+
+
+def suppose_unshown(case: Case, symptoms: Iterable[Symptom]) -> Iterator[World]:
+    """Give a world for each usual fault of what the evidence does not show."""
+    yield from _drop_forwarded(case.node)
+    ends = dict.fromkeys(end for symptom in symptoms if symptom.fails for end in (symptom.probe.src, symptom.probe.dst))
+    for address in ends:
+        yield from _lose_route(case.node, address)
+    yield _leave_untranslated(case.node)
+
+
+def _drop_forwarded(node: Node) -> Iterator[World]:
+    """Suppose a FORWARD chain that drops, where no output shows FORWARD."""
+    netfilter = node.host.netfilter.get(4, Netfilter())
+    shown = [table for table in netfilter.tables if table.name == "filter"]
+    if netfilter.complete or any("FORWARD" in table.chains for table in shown):
+        return
+    chain: Known[Chain] = Known(Chain(name="FORWARD", rules=(), policy="DROP"), None, "supposed")
+    kept = tuple(table for table in netfilter.tables if table.name != "filter")
+    filter_table = shown[0] if shown else Table(name="filter", family=4, flavour="nft", chains={}, complete=False)
+    filter_table = replace(filter_table, chains={**filter_table.chains, "FORWARD": chain})
+    host = replace(node.host, netfilter={**node.host.netfilter, 4: replace(netfilter, tables=(*kept, filter_table))})
+    fact, meaning = "chain FORWARD in netns host", "a rule in it, or its policy, drops what is forwarded"
+    supposition = Supposition(fact, meaning, "it lets the connection pass", FORWARD_ASK, None)
+    yield World(replace(node, namespaces={**node.namespaces, HOST: host}), (supposition,))
+
+
+def _lose_route(node: Node, address: Address) -> Iterator[World]:
+    """Suppose that the host has no route to an address that it was only taken to have one to."""
+    routes = [
+        route for route in node.host.routes.items if route.inferred and route.prefix.length and route.prefix.covers(address)
+    ]
+    owned = any(item.address == address for item in node.host.addresses.items)
+    if not routes or owned or node.host.routes.complete:
+        return
+    changes = [DeleteRoute(netns=HOST, route=route) for route in routes]
+    fact, meaning = f"the host's route to {address}", "there is none, or it leads elsewhere"
+    supposition = Supposition(fact, meaning, "it leads to the pod", f"ip route get {address}", None)
+    yield World(apply_changes(node, changes), (supposition,), unrouted=True)
+
+
+def _leave_untranslated(node: Node) -> World:
+    """Suppose that nobody beyond the node answers addresses of pods."""
+    fact = "whether addresses of pods are translated on their way out, or routed by the network"
+    supposition = Supposition(fact, "neither: nobody can answer them", "they are", NAT_ASK, None)
+    return World(node, (supposition,), unrouted=True)
 
 
 def turn_stated_facts(case: Case) -> Iterator[World]:

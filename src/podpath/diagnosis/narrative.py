@@ -80,6 +80,8 @@ def claim_of(cause: Cause) -> str:
     told = "".join(special(cause)) if special is not None else ""
     if told:
         return told
+    if isinstance(cause.trace.outcome, (Delivered, Transmitted)):
+        return f"{_the(cause)} goes astray: {cause.branch.failure}."
     word = "rejected" if isinstance(cause.trace.outcome, Rejected) else "dropped"
     return f"{_the(cause)} is {word} at {cause.step.stage} in netns {cause.step.netns}: {cause.step.why}."
 
@@ -125,7 +127,12 @@ def _policy(cause: Cause) -> Iterator[str]:
     yield f"{_the(cause)} is dropped by the policy of {hook}: no rule accepts it."
 
 
+def _untranslated(cause: Cause) -> Iterator[str]:
+    yield f"{_the(cause)} leaves the node with the pod's own address, which nobody outside can answer."
+
+
 _CLAIMS = {
+    "missing-masquerade": _untranslated,
     "dropped-by-rule": _rule,
     "untracked": _rule,
     "chain-order": _order,

@@ -14,6 +14,7 @@ from podpath.datapath.conversation import converse
 from podpath.datapath.trace import Assumption, Branch, Conversation
 from podpath.diagnosis.observation import Agreement, compare
 from podpath.diagnosis.symptoms import Symptom
+from podpath.diagnosis.unanswered import leave_unanswered
 from podpath.net.probe import Probe
 from podpath.net.provenance import Span
 from podpath.node.node import Node
@@ -44,13 +45,14 @@ class Supposition(NamedTuple):
 class World:
     """A node, what is supposed of it, and the conversations walked through it so far."""
 
-    __slots__ = ("_forks", "_plain", "engine", "node", "settled", "suppositions")
+    __slots__ = ("_forks", "_plain", "engine", "node", "settled", "suppositions", "unrouted")
 
     def __init__(
         self, node: Node, suppositions: tuple[Supposition, ...] = (), settled: Mapping[str, object] | None = None,
-        engine: Engine | None = None,
+        engine: Engine | None = None, *, unrouted: bool = False,
     ) -> None:  # fmt: skip
-        """Make a world; those of one node share its engine."""
+        """Make a world; those of one node share its engine. `unrouted` says that nobody outside answers a pod's own address."""
+        self.unrouted = unrouted
         self.node = node
         self.suppositions = suppositions
         self.settled = settled or {}
@@ -62,7 +64,8 @@ class World:
         """Walk a connection, once: what is unknown is as it likeliest is, and only the kernel's own choices fork."""
         found = self._plain.get(probe)
         if found is None:
-            found = self._plain[probe] = converse(self.engine, probe, limit=LIMIT, deviations=0, settled=self.settled)
+            found = converse(self.engine, probe, limit=LIMIT, deviations=0, settled=self.settled)
+            self._plain[probe] = found = leave_unanswered(self.node, found) if self.unrouted else found
         return found
 
     def fork(self, probe: Probe, branch: Branch) -> Conversation:
@@ -72,6 +75,7 @@ class World:
             drawn = {made.fact: made.value for made in branch.assumptions if made.random}
             settled = {**self.settled, **drawn}
             found = converse(self.engine, probe, limit=LIMIT, deviations=DEVIATIONS, settled=settled)
+            found = leave_unanswered(self.node, found) if self.unrouted else found
             self._forks[probe, id(branch)] = found
         return found
 
@@ -149,13 +153,13 @@ def deviations_of(branch: Branch) -> tuple[Assumption, ...]:
 def essential_assumptions(conversation: Conversation, branch: Branch) -> Iterator[Turn]:
     """Give the branch's assumptions without which the connection works: another branch turns one of them, and it does."""
     mine = {made.fact: made for made in branch.assumptions if not made.random}
+    told: set[str] = set()
     for other in conversation.branches:
         if other.works:
             turned = [made for made in other.assumptions if not made.random and _differs(made, mine)]
-            kept = mine.get(turned[0].fact) if len(turned) == 1 else None
-            if kept is not None:
-                del mine[kept.fact]
-                yield Turn(kept, turned[0])
+            if len(turned) == 1 and turned[0].fact not in told:
+                told.add(turned[0].fact)
+                yield Turn(mine[turned[0].fact], turned[0])
 
 
 def list_worlds(base: World, alternatives: Sequence[World], symptoms: Sequence[Symptom]) -> Iterator[World]:

@@ -1,0 +1,65 @@
+"""Packets that leave the node with an address of a pod: whether anybody can answer them is beyond what a walk sees.
+
+A walk presumes that a host outside answers. Where a connection fails all the same, it may be that the network has no route back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from podpath.datapath.trace import Branch, Conversation, Trace, Transmitted
+from podpath.net.addresses import Address, Prefix
+from podpath.node.node import HOST, Node
+
+UNANSWERED = "left untranslated"
+"""The way in which such a conversation fails."""
+PRIVATE = tuple(Prefix.parse(text) for text in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7"))
+"""RFC 1918, RFC 6598, RFC 4193."""
+NEAR = {4: 16, 6: 48}
+"""Bits that two addresses of one cluster's pods share."""
+
+
+LOST = "left the node"
+"""The way in which a conversation fails whose server is on the node, and whose packets go elsewhere."""
+
+
+def leave_unanswered(node: Node, conversation: Conversation) -> Conversation:
+    """Give the conversation as it is where nobody outside answers for pods: neither their own address, nor in their place."""
+    branches = tuple(_cut(node, branch) for branch in conversation.branches)
+    works = {branch.works for branch in branches}
+    verdict = "ALWAYS" if works == {True} else "NEVER" if works == {False} else conversation.verdict
+    return replace(conversation, branches=branches, verdict=verdict)
+
+
+def _cut(node: Node, branch: Branch) -> Branch:
+    for place, trace in enumerate(branch.traces):
+        if not branch.works or trace.direction != "original" or not isinstance(trace.outcome, Transmitted):
+            continue
+        kept = branch.traces[: place + 1]
+        left = trace.outcome.packet
+        if _is_on_node(node, left.dst):
+            failure = f"{trace.name} left the node on {trace.outcome.link}, though {left.dst} is a pod of it"
+            return replace(branch, traces=kept, works=False, kind=LOST, failure=failure)
+        if _is_unanswerable(node, trace):
+            failure = f"{trace.name} left the node as {left}: nobody answers {left.src}"
+            return replace(branch, traces=kept, works=False, kind=UNANSWERED, failure=failure)
+    return branch
+
+
+def _is_on_node(node: Node, address: Address) -> bool:
+    """Tell whether a pod of this node has the address."""
+    pods = (namespace for name, namespace in node.namespaces.items() if name != HOST)
+    return any(item.address == address for pod in pods for item in pod.addresses.items)
+
+
+def _is_unanswerable(node: Node, trace: Trace) -> bool:
+    if not isinstance(trace.outcome, Transmitted) or trace.outcome.tunnel is not None:
+        return False
+    source, target = trace.outcome.packet.src, trace.outcome.packet.dst
+    own = any(item.address == source for item in node.host.addresses.items)
+    private = any(prefix.covers(source) for prefix in PRIVATE)
+    return private and not own and not _is_near(source, target)
+
+
+def _is_near(one: Address, other: Address) -> bool:
+    return Prefix.of(one, NEAR[one.family]).covers(other)
