@@ -14,10 +14,13 @@ from podpath.evidence.ledger import Ledger
 from podpath.evidence.records import CiliumOptionRecord, DeedRecord, HeadingRecord, Reading
 from podpath.evidence.shells import SimpleCommand
 from podpath.evidence.typed import Typed, parse_typed
+from podpath.evidence.wrappers import WRAPPERS
 from podpath.net.provenance import Source
 
 _IP_VERBS = ("add", "append", "change", "replace", "prepend", "delete", "set", "flush", "up", "down", "attach", "detach")
 _TABLE_EDIT = re.compile(r"-[A-Z]*[ADIRFXNPZE][a-z]*|--(?:append|delete|insert|replace|flush|new-chain|delete-chain|policy|zero)")
+_VALUED = frozenset({"-n", "--namespace", "--context", "--kubeconfig", "-H", "-M", "--db", "-t", "--timeout", "-s", "--cluster"})
+"""Options whose value could be taken for a verb."""
 _STATE_FILES = re.compile(r"/(?:proc/sys|sys|etc|lib/systemd|usr/lib|var/lib/(?:cni|kubelet)|opt/cni)/.*")
 
 
@@ -28,7 +31,12 @@ def _words(*verbs: str) -> Callable[[tuple[str, ...]], bool]:
 
 def _first(*verbs: str) -> Callable[[tuple[str, ...]], bool]:
     wanted = frozenset(verbs)
-    return lambda arguments: next((word for word in arguments if not word.startswith("-")), "") in wanted
+
+    def starts(arguments: tuple[str, ...]) -> bool:
+        values = {place + 1 for place, word in enumerate(arguments) if word in _VALUED}
+        return next((word for place, word in enumerate(arguments) if word[:1] != "-" and place not in values), "") in wanted
+
+    return starts
 
 
 def _always(_: tuple[str, ...]) -> bool:
@@ -117,12 +125,21 @@ _CHANGES: Mapping[str, Callable[[tuple[str, ...]], bool]] = {
 
 def is_deed(typed: Typed) -> bool:
     """Tell whether a command line changes the node."""
-    return any(_changes(step) for step in typed.commands)
+    return any(_changes(step) or _changes_inside(typed, step) for step in typed.commands)
 
 
 def is_typed_evidence(typed: Typed) -> bool:
     """Tell whether the command line itself is evidence, whatever it printed: a deed, or options of Cilium."""
     return is_deed(typed) or bool(parse_flags(typed.text))
+
+
+def _changes_inside(typed: Typed, step: SimpleCommand) -> bool:
+    """Tell whether what a wrapper behind a pipe runs changes something (`echo 1 | sudo tee FILE`)."""
+    if not step.operator or not step.words or step.program not in WRAPPERS:
+        return False
+    start = typed.commands[0].words[0].start if typed.commands[0].words else 0
+    inner = parse_typed(typed.text[step.words[0].start - start : step.words[-1].end - start])
+    return any(_changes(one) for one in inner.commands)
 
 
 def _changes(step: SimpleCommand) -> bool:

@@ -31,7 +31,8 @@ def recognise_ping(source: Source) -> int:
     lines = sample(source)
     if any(_START.match(line) or _SUM.match(line) for line in lines):
         return CERTAIN
-    return LIKELY if any(line.startswith(("64 bytes from", "From ")) and _REPLY.search(line) for line in lines) else NO
+    spoken = any(_MESSAGE.match(line) or (line.startswith(("64 bytes from", "From ")) and _REPLY.search(line)) for line in lines)
+    return LIKELY if spoken else NO
 
 
 def read_ping(source: Source) -> Reading:
