@@ -27,6 +27,7 @@ _MACS_HEADING = re.compile(r"\s*port no\s+mac addr\s+is local\?\s+ageing timer")
 _MAC_ROW = re.compile(
     r"\s*(?P<port>\d{1,4})\s+(?P<mac>(?:[0-9A-Fa-fxX*]{2}:){5}[0-9A-Fa-fxX*]{2})\s+(?P<local>yes|no)(?:\s+(?P<age>[0-9.]+))?\s*$"
 )
+_EXPECTED = "a bridge or a port of one"
 
 
 def recognise(source: Source) -> int:
@@ -47,7 +48,7 @@ def read(source: Source) -> Reading:
     for index, raw in enumerate(source.lines):
         reader.feed(index, strip_terminal(raw))
     reader.flush()
-    return reader.ledger.close("a bridge or a port of one")
+    return reader.ledger.close(_EXPECTED)
 
 
 class _Reader:
@@ -75,6 +76,8 @@ class _Reader:
         elif self.bridge is not None and not self.partial and (port := _PORT.match(line)) is not None:
             self.ports.append(IfName(port["port"]))
             self.last = index
+        elif line.strip() and not self.ledger.elide(index):
+            self.ledger.unread(index, _EXPECTED)
 
     def flush(self) -> None:
         """Give the record of the bridge whose ports end here."""

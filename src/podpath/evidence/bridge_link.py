@@ -47,6 +47,9 @@ def read(source: Source) -> Reading:
         elif header is not None and _OPTIONS.match(line):
             _flush(ledger, header, (index, line))
             header = None
+        elif line.strip():
+            _flush(ledger, header, None)
+            header = None
     _flush(ledger, header, None)
     return ledger.close(_EXPECTED)
 

@@ -105,9 +105,13 @@ class _Reader:
             self._address(index, oneline["rest"], oneline["name"])
         elif _INET.match(line):
             self._address(index, line, None)
-        elif not self._go_on(index, line) and self.ledger.elide(index):
+        elif self._go_on(index, line):
+            pass
+        elif self.ledger.elide(index):
             self.flush()
             self.name = None
+        else:
+            self.ledger.unread(index, _EXPECTED)
 
     def flush(self) -> None:
         """Give the record of the device whose lines end here."""

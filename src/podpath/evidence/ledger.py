@@ -59,6 +59,10 @@ class Ledger:
         """Keep lines that could not be read, with the reason."""
         self.gaps.append(Gap(self.span(index, last), why))
 
+    def unread(self, index: int, expected: str) -> None:
+        """Keep a line that is nothing of what the format has."""
+        self.gap(index, f"expected {expected}, saw {_shorten(self.source.lines[index].strip())!r}")
+
     def refuse(self, span: Span, why: str) -> None:
         """Keep a gap whose lines are claimed already: a part of a record that could not be read."""
         self.gaps.append(Gap(span, why))
@@ -72,7 +76,7 @@ class Ledger:
         lines = self.source.lines
         for index, claimed in enumerate(self._claimed):
             if not claimed and lines[index] and not lines[index].isspace() and not self.elide(index):
-                self.gap(index, f"expected {expected}, saw {_shorten(lines[index].strip())!r}")
+                self.unread(index, expected)
         return Reading(tuple(self.records), tuple(self.gaps))
 
 

@@ -31,12 +31,12 @@ DSFIELDS: dict[str, int] = {
 
 def is_elided(text: str) -> bool:
     """Tell whether a word looks like a value whose digits somebody replaced."""
-    return _ELIDED.fullmatch(text) is not None
+    return len(text) <= 200 and _ELIDED.fullmatch(text) is not None
 
 
 def _refuse(expected: str, text: str) -> ValueError:
     seen = text if len(text) <= 60 else text[:57] + "..."
-    return ValueError(f"expected {expected}, saw {seen!r}{' (elided)' if len(text) <= 200 and is_elided(text) else ''}")
+    return ValueError(f"expected {expected}, saw {seen!r}{' (elided)' if is_elided(text) else ''}")
 
 
 def parse_address(text: str) -> Address:

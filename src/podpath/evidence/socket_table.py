@@ -82,6 +82,8 @@ def read(source: Source) -> Reading:
             last = index if _add(ledger, index, found, asked) else None
         elif last is not None and _DETAIL.match(line):
             ledger.replace_span(ledger.span(last, index))
+        elif line.strip():
+            last = None
     return ledger.close(_EXPECTED)
 
 
