@@ -12,7 +12,7 @@ from podpath.cli.main import podpath
 
 @click.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
-def completion(shell: str) -> int:
+def completion(shell: str) -> None:
     """Print the completion script for SHELL.
 
     \b
@@ -23,4 +23,3 @@ def completion(shell: str) -> int:
     """  # noqa: D301  # click wants the backspace itself
     kind = cast("type[ShellComplete]", get_completion_class(shell))
     click.echo(kind(podpath, {}, "podpath", "_PODPATH_COMPLETE").source())
-    return 0

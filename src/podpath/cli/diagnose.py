@@ -19,7 +19,7 @@ from podpath.report.json_documents import render_diagnosis_json
 @output_options
 def diagnose(
     evidence: tuple[str, ...], probes: tuple[str, ...], good: tuple[str, ...], *, as_json: bool, colour: str, verbose: bool
-) -> int:
+) -> None:
     """Name what broke the path, quote the lines that say so, and give the fix.
 
     EVIDENCE is any mix of tickets (markdown or text with pasted outputs), single outputs, bundles (folders, .tar.gz,
@@ -50,4 +50,4 @@ def diagnose(
         click.echo(render_diagnosis_json(diagnosis), nl=False)
     else:
         click.echo(render_diagnosis(diagnosis, choose_style(colour, verbose=verbose)), nl=False, color=True)
-    return diagnosis.exit_code
+    click.get_current_context().exit(diagnosis.exit_code)

@@ -13,23 +13,22 @@ from podpath.net.errors import UsageError
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list instead of text.")
-def checks(*, as_json: bool) -> int:
+def checks(*, as_json: bool) -> None:
     """List the faults that podpath knows by name."""
     if as_json:
         rows = [{"check": check.name, "summary": check.summary, "walk_only": check.run is None} for check in CHECKS]
         click.echo(json.dumps(rows, indent=2))
-        return 0
+        return
     width = max(len(check.name) for check in CHECKS)
     for check in CHECKS:
         click.echo(f"{check.name:<{width}}  {check.summary}")
     click.echo("\nRun `podpath explain NAME` for what it is, why it breaks, how to confirm and how to fix it.")
-    return 0
 
 
 @click.command()
 @click.argument("check")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object instead of text.")
-def explain(check: str, *, as_json: bool) -> int:
+def explain(check: str, *, as_json: bool) -> None:
     """Print the manual page of the fault CHECK, as `podpath checks` names it.
 
     \b
@@ -45,4 +44,3 @@ def explain(check: str, *, as_json: bool) -> int:
         click.echo(json.dumps({"check": found.name, "summary": found.summary, "page": found.page}, indent=2))
     else:
         click.echo(found.page.rstrip())
-    return 0

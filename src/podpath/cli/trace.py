@@ -12,14 +12,15 @@ from podpath.report.json_documents import render_trace_json
 from podpath.report.trace_text import render_trace
 
 EXIT_CODES = {"ALWAYS": 0, "NEVER": 1, "SOMETIMES": 1}
-"""Every other verdict is undecided."""
+UNDECIDED = 3
+"""Of every other verdict."""
 
 
 @click.command()
 @evidence_argument
 @click.option("--probe", required=True, metavar="P", help="The connection, e.g. 'tcp 172.16.0.30 > 104.17.32.82:80'.")
 @output_options
-def trace(evidence: tuple[str, ...], probe: str, *, as_json: bool, colour: str, verbose: bool) -> int:
+def trace(evidence: tuple[str, ...], probe: str, *, as_json: bool, colour: str, verbose: bool) -> None:
     """Follow one connection through the node, packet by packet and step by step.
 
     Every step names the kernel function that decides and quotes the line of evidence that it decided by. What is not known
@@ -41,4 +42,4 @@ def trace(evidence: tuple[str, ...], probe: str, *, as_json: bool, colour: str, 
         click.echo(render_trace_json(conversation, case.gaps), nl=False)
     else:
         click.echo(render_trace(conversation, choose_style(colour, verbose=verbose)), nl=False, color=True)
-    return EXIT_CODES.get(conversation.verdict, 3)
+    click.get_current_context().exit(EXIT_CODES.get(conversation.verdict, UNDECIDED))
