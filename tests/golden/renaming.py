@@ -63,7 +63,7 @@ def _rename(word: str, chance: random.Random) -> str:
 
     def other(character: str) -> str:
         if character.isdigit():
-            return chance.choice("123456789")
+            return chance.choice("12345")  # so that a port of five digits stays one
         return chance.choice(letters) if character.isalpha() else character
 
     return "".join(other(character) for character in word)
