@@ -33,7 +33,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.finding import Finding, Repair
-from podpath.checks.topology import find_chain, find_tables, option_values
+from podpath.checks.topology import chain_states, find_tables, option_values
 from podpath.net.provenance import Known, Span
 from podpath.node.case import Case
 from podpath.node.change import DeleteRule, InsertRule
@@ -51,15 +51,16 @@ PREVENTION = (
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report a drop of INVALID packets that stands before a plugin's accept, where replies bypass conntrack."""
+    """Report a drop of INVALID packets that stands before a plugin's accept, where replies bypass conntrack.
+
+    Where outputs disagree about FORWARD, one of them showing that order is enough.
+    """
     bypass = find_bypass(case.node)
     if bypass is None:
         return
     for table in find_tables(case.node.host, "filter"):
-        forward = find_chain(table, "FORWARD")
-        if forward is None:
-            continue
-        found = find_inversion(table, forward)
+        inversions = (find_inversion(table, forward) for forward in chain_states(table, "FORWARD"))
+        found = next((inversion for inversion in inversions if inversion is not None), None)
         if found is not None:
             yield _report(table, found, bypass)
 
@@ -80,7 +81,7 @@ def find_inversion(table: Table, forward: Chain) -> tuple[Rule, Rule, Rule] | No
     """Give (jump to the drop, the drop, the jump to the plugin's accept behind it), where they stand in that order."""
     dropping: tuple[Rule, Rule] | None = None
     for rule in forward.rules:
-        target = find_chain(table, rule.target.name) if rule.target is not None else None
+        target = next(iter(chain_states(table, rule.target.name)), None) if rule.target is not None else None
         if target is None:
             continue
         if dropping is None:
@@ -145,7 +146,7 @@ def _report(table: Table, found: tuple[Rule, Rule, Rule], bypass: Span) -> Findi
         claim=f"{jump.chain} goes to {drop.chain}, which drops INVALID packets, before {plugin}, which accepts what pods send.",
         evidence=(drop.span, jump.span, accept.span, bypass),
         reasoning=(
-            "Replies to pods are translated in BPF and do not pass conntrack, so it calls the pods' next packets INVALID.",
+            "Replies to pods are translated in BPF past conntrack, so it calls what pods send next, an ACK at first, INVALID.",
             f"Rule {drop.position} of {drop.chain} drops those; {plugin} would have accepted them, but stands later.",
         ),
         breaks=("connections from pods to outside: the third packet of the handshake is dropped",),

@@ -123,6 +123,14 @@ def find_chain(table: Table, name: str) -> Chain | None:
     return fact.value if isinstance(fact, Known) else None
 
 
+def chain_states(table: Table, name: str) -> tuple[Chain, ...]:
+    """Give a chain in every state that outputs show it in: one where they agree."""
+    fact = table.chains.get(name)
+    if fact is None:
+        return ()
+    return (fact.value,) if isinstance(fact, Known) else tuple(option.value for option in fact.options)
+
+
 def known_rules(table: Table) -> Iterator[Rule]:
     """Give every rule of the table's undisputed chains."""
     for fact in table.chains.values():

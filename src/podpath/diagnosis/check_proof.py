@@ -31,8 +31,8 @@ def _prove(case: Case, name: str, finding: Finding, repair: Repair, flows: Seque
         return repair
     changed = replace(case, node=apply_changes(case.node, repair.changes))
     check = find_check(name)
-    if check is None or check.run is None:
-        return repair
+    if check is None or check.run is None or changed.node == case.node:
+        return repair  # the model cannot show it: what would change is not known for sure
     left = {span for found in check.run(changed) for span in found.evidence[:1]}
     if any(span in left for span in finding.evidence):
         return None
