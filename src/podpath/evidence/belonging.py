@@ -115,10 +115,7 @@ def _takes_unknown(block: Block, context: Context) -> bool:
     text = context.line.text
     if is_message(text):
         return not context.after_blank
-    if context.after_blank:
-        blanks = block.shape is not None and block.shape.blanks and block.typed is not None
-        return blanks and bool(block.lines) and not reads_as_prose(text) and not is_heading(text)
-    if block.typed is None:
+    if context.after_blank or block.typed is None:
         return False
     if is_heading(text) or (_LIST_ITEM.match(text) and reads_as_prose(text)):
         return False

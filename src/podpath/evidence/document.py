@@ -65,6 +65,8 @@ class _Splitter:
         self._regions = 0
         self._prompted = False
         """True where the region has shown a prompt: a bare command line in it is output."""
+        self._signs: set[str] = set()
+        """Prompts that the document has shown: one alone on a line ends an output."""
 
     def split(self, region: Region) -> None:
         """Gather the blocks of one region; none goes on into the next."""
@@ -106,6 +108,8 @@ class _Splitter:
     def _prompt(self, context: Context) -> Prompt | None:
         """Read the line as a prompt, or as a command that stands there without one."""
         text = context.line.text
+        if text.strip() in self._signs:
+            return Prompt(text.strip(), "", text[: len(text) - len(text.lstrip())], True)
         prompt = match_prompt(text)
         if prompt is not None:
             return prompt if prompt.named or self._is_prompt_here(prompt, context) else None
@@ -131,6 +135,8 @@ class _Splitter:
 
     def _open_command(self, context: Context, prompt: Prompt) -> int:
         self._prompted = self._prompted or prompt.text != ""
+        if len(prompt.text) > 1:
+            self._signs.add(prompt.text)
         if not prompt.command:
             return context.place + 1
         end = _command_extent(context, prompt)

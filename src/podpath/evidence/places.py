@@ -38,7 +38,7 @@ class Places:
         around = self._shells[-1].netns if self._shells else named_by_prompt(sign)
         if typed.opens_shell:
             self._shells.append(_Shell(typed.netns, sign, typed.keeps_prompt, region))
-            return typed.netns
+            return around
         if typed.text in _EXITS and self._shells:
             self._shells.pop()
             return around

@@ -15,13 +15,19 @@ _SMALL_WORDS = frozenset(
     cannot could should would will may might must has have had having do does did done there here after before because also than
     into onto about between through during until again only all any each other another same just still now very more most some
     such like see let's let doesn't don't isn't can't won't didn't we're we'll it's i'm you'll that's there's saw found tried
-    looks look show shows means seems happened happens using used use both every once whether instead however""".split()  # noqa: SIM905
+    looks look show shows means seems happened happens using used use both every once whether instead however
+    """.split()  # noqa: SIM905 - a list of words reads best as words
 )
 _BULLET = re.compile(r"\A\s*(?:[-*+\u2022\u00b7\u2013]|\(?\d{1,2}[.)]|[a-z]\))\s+")
 _MARKUP = re.compile(r"[*`~]{1,3}|(?<!\w)_{1,2}(?=\w)|(?<=\w)_{1,2}(?!\w)|</?[A-Za-z][^>]*>|!?\[|\]\([^)]*\)|\]")
 _WORD = re.compile(r"[(\"'\u201c\u2018]*[A-Za-z][A-Za-z'\u2019-]*[,.;:!?)\"'\u201d\u2019\u2026]*")
 _MARKS = "(\"'\u201c\u2018,.;:!?)\u201d\u2019"
 _WIDE = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]")
+_SPEAKER = re.compile(
+    r"(?:@?[\w.-]+(?: [\w.-]+)?(?:,? at)?\s{1,4}[\[(]?(?:today |"
+    r"yesterday )?(?:at )?\d{1,2}:\d\d(?::\d\d)?\s?(?:[AaPp]\.?[Mm]\.?)?[\])]?:?|"
+    r"\[\d{1,2}:\d\d(?::\d\d)?\s?(?:[AaPp][Mm])?\] <?@?[\w.-]+>?:?)"
+)
 _TABULAR = re.compile(r"\S(?: {3,}|\t+)\S")
 _ADDRESS = re.compile(r"\d+\.\d+\.\d+\.\d+|(?:[0-9a-f]{2}:){5}|0x[0-9a-f]+")
 
@@ -58,6 +64,10 @@ def reads_as_sentence(line: str) -> bool:
 
 
 def is_heading(line: str) -> bool:
-    """Tell whether a line is a heading or a rule of Markdown, or a tag of HTML that stands alone."""
+    """Tell whether a line is a heading or a rule of Markdown, a tag of HTML that stands alone, or who wrote in a chat and
+    when.
+    """
     stripped = line.strip()
+    if _SPEAKER.fullmatch(stripped) is not None:
+        return True
     return re.fullmatch(r"#{1,6}\s+\S.*|[=~*_-]{4,}|</?[A-Za-z][^>]*>|!\[.*", stripped) is not None
