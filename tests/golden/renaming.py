@@ -14,6 +14,8 @@ from dataclasses import dataclass
 _IPV4 = re.compile(r"(?<![\d.])(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})(/\d{1,2})?(?![\d])")
 _MAC = re.compile(r"(?<![0-9a-f:])((?:[0-9a-f]{2}:){5}[0-9a-f]{2})(?![0-9a-f:])")
 _KEPT = (0, 127, 169, 224, 255)
+_TELLING = ("lxc",)
+"""Prefixes that rules in the texts name (`-i lxc+`): a device keeps its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,4 +68,5 @@ def _rename(word: str, chance: random.Random) -> str:
             return chance.choice("12345")  # so that a port of five digits stays one
         return chance.choice(letters) if character.isalpha() else character
 
-    return "".join(other(character) for character in word)
+    kept = next((prefix for prefix in _TELLING if word.startswith(prefix)), "")
+    return kept + "".join(other(character) for character in word.removeprefix(kept))
