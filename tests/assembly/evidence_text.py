@@ -12,7 +12,7 @@ from podpath.evidence.recognition import read
 from podpath.evidence.records import Reading, Record
 from podpath.net.addresses import Address
 from podpath.net.provenance import Fact, Known, Source, Span, Unknown
-from podpath.node.case import Case
+from podpath.node.case import Alternative, Case
 from podpath.node.links import Link
 from podpath.node.node import Netns
 from podpath.node.routing import Route
@@ -102,3 +102,8 @@ def options_of(fact: Fact[str] | None) -> list[str]:
 def address(text: str) -> Address:
     """Read an address."""
     return Address.parse(text)
+
+
+def alternative_of(case: Case, fact: str) -> Alternative:
+    """Give the alternative in which a fact is otherwise."""
+    return next(item for item in case.alternatives if fact in item.fact)

@@ -322,3 +322,13 @@ def test_listed_facts_are_never_overridden() -> None:
     assert addresses_of(host, "ens3") == ["192.168.7.99/24"]
     assert not any(isinstance(link.peer, Known) for link in host.links.items)
     assert _routes(host) == ["default via 192.168.7.1 dev ens3"]
+
+
+def test_devices_that_only_routes_name() -> None:
+    """A route's device exists, and says what names it."""
+    host = case_of(
+        Output("route -n", "Destination Gateway Genmask Flags Metric Ref Use Iface\n0.0.0.0 10.1.0.1 0.0.0.0 UG 0 0 0 ens9")
+    ).node.host
+    assert "a route at ticket.md:2" in link_of(host, "ens9").inferred
+    assert link_of(host, "lo").inferred
+    assert isinstance(link_of(host, "ens9").peer, Known | None)

@@ -11,9 +11,7 @@ from podpath.node.links import Link
 
 _UPLINK = re.compile(r"(?:eth|ens|eno|enp|enx|enP|em|p\d+p|bond|team|wlan|wlp|ib|venet|net)\d[\w.]*|en[a-z]\w+|bond[\w.-]*")
 """The kernel's own names, and those of systemd's naming scheme (systemd.net-naming-scheme(7))."""
-_POD_SIDE = re.compile(
-    r"(?:lxc|cali|veth|eni[0-9a-f]|azv|gke|tap|weave?pl|vethwepl|nic|antrea|lxd|dummyveth|ovn|cilium_lxc|vnet|h_|kube-)[\w.-]*"
-)
+_POD_SIDE = re.compile(r"(?:lxc|cali|veth|eni[0-9a-f]|azv|gke|tap|vethwepl|lxd|ovn|vnet)[\w.-]*")
 """Prefixes that network plugins give the host's end of a pod's veth pair."""
 _BRIDGE = re.compile(r"(?:cni|cbr|docker|podman|nerdctl|virbr|lxdbr|lxcbr|br|kube-bridge|weave|crictl)(?:[\d_-][\w.-]*|)")
 _PLUGIN = re.compile(
