@@ -34,6 +34,7 @@ from podpath.assembly.sysctls import assemble_sysctls
 from podpath.assembly.tables import TableNumbers
 from podpath.assembly.tries import assemble_tries
 from podpath.evidence.records import Reading
+from podpath.net.addresses import Address
 from podpath.net.provenance import Gap, Source
 from podpath.node.case import Alternative, Attempt, Case
 
@@ -50,12 +51,13 @@ class _Built(NamedTuple):
     disputes: Disputes
 
 
-def assemble_case(read: Iterable[tuple[Source, Reading]]) -> Case:
+def assemble_case(read: Iterable[tuple[Source, Reading]], asked: tuple[Address, ...] = ()) -> Case:
     """Put together what was read, in the order of the evidence. Never raises for what readers give.
 
-    The order tells which of two outputs that disagree comes first; of what agrees it changes nothing.
+    The order tells which of two outputs that disagree comes first; of what agrees it changes nothing. `asked` are addresses that
+    the user asks about: one in the subnet of a bridge is taken for that of a pod there.
     """
-    evidence = Evidence.gather(read)
+    evidence = Evidence.gather(read, asked)
     netfilter = _assemble_netfilter(evidence)
     base = _build(evidence, netfilter, {})
     ways = [(fork, way) for fork in base.disputes.forks for way in range(len(fork.ways)) if way != fork.taken]

@@ -30,7 +30,8 @@ def infer_topology(draft: NodeDraft, evidence: Evidence, sightings: Sightings, d
     infer_from_captures(draft, evidence, sightings)
     infer_routed_pods(draft)
     pods = dict(local_pods(draft, evidence))
-    infer_bridge_pods(draft, sightings, dict(_spoken_of(draft)) | pods)
+    asked = {address: Mention(None, "the question is about") for address in evidence.asked}
+    infer_bridge_pods(draft, sightings, asked | dict(_spoken_of(draft)) | pods)
     infer_from_macs(draft, sightings)
     # a pod's gateway and a host's connection both need an address of the host: the uplink comes before lone pods
     if sightings.packets or pods:

@@ -14,6 +14,7 @@ from typing import TypeVar, cast
 from podpath.assembly.labels import Standing, judge_source
 from podpath.evidence.commands import Command, parse_command
 from podpath.evidence.records import HeadingRecord, Reading, Record
+from podpath.net.addresses import Address
 from podpath.net.provenance import Gap, Source, Span
 from podpath.node.node import HOST
 
@@ -56,10 +57,12 @@ class Evidence:
     """All scenes of a case, and their records by type."""
 
     scenes: tuple[Scene, ...]
+    asked: tuple[Address, ...] = ()
+    """Addresses that the user asks about: one of them may be a pod's that no output shows."""
     _records: Mapping[type[Record], list[tuple[Scene, Record]]] = field(default_factory=dict)
 
     @classmethod
-    def gather(cls, read: Iterable[tuple[Source, Reading]]) -> Evidence:
+    def gather(cls, read: Iterable[tuple[Source, Reading]], asked: tuple[Address, ...] = ()) -> Evidence:
         """Place every source that was read. Where all of them show a good host, the case is about that host."""
         scenes = [set_scene(source, reading, number) for number, (source, reading) in enumerate(read)]
         if all(scene.is_elsewhere for scene in scenes if scene.reading.records):
@@ -68,7 +71,7 @@ class Evidence:
         for scene in scenes:
             for record in scene.reading.records:
                 records.setdefault(type(record), []).append((scene, record))
-        return cls(scenes=tuple(scenes), _records=records)
+        return cls(scenes=tuple(scenes), asked=asked, _records=records)
 
     def records(self, kind: type[R], netns: str | None = None) -> Iterator[tuple[Scene, R]]:
         """Give the records of a type in the order of the evidence, of one namespace where one is named."""

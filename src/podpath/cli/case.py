@@ -18,7 +18,7 @@ from podpath.node.case import Case
 UNKNOWN = "expected the output of a command that podpath knows, saw none"
 
 
-def read_case(paths: Sequence[str]) -> Case:
+def read_case(paths: Sequence[str], asked: Sequence[Probe] = ()) -> Case:
     """Read all evidence; `EvidenceError` where nothing in it is of a kind that podpath knows."""
     with progress(f"reading {len(paths)} {'input' if len(paths) == 1 else 'inputs'}"):
         evidence = read_evidence(paths)
@@ -33,7 +33,7 @@ def read_case(paths: Sequence[str]) -> Case:
         if not any(_states_something(reading) for _, reading in readings):
             raise EvidenceError(_nothing_read(paths, gaps))
     with progress("putting the node together"):
-        case = assemble_case(readings)
+        case = assemble_case(readings, tuple(end for probe in asked for end in (probe.src, probe.dst)))
     return replace(case, gaps=(*gaps, *case.gaps))
 
 

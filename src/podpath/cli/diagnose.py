@@ -42,7 +42,7 @@ def diagnose(
     Exit codes: 0 nothing wrong found, 1 a fault found, 2 usage error or unreadable input, 3 undecided for lack of evidence.
     """  # noqa: D301  # click wants the backspace itself
     asked = parse_probes(probes)
-    case = read_case(evidence)
+    case = read_case(evidence, asked)
     good_case = read_case(good) if good else None
     with progress("walking"):
         diagnosis = find_causes(case, asked, good_case)

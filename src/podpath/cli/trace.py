@@ -35,7 +35,7 @@ def trace(evidence: tuple[str, ...], probe: str, *, as_json: bool, colour: str, 
     Exit codes: 0 it works, 1 it never works or only sometimes, 2 usage error or unreadable input, 3 undecided.
     """  # noqa: D301  # click wants the backspace itself
     (asked,) = parse_probes((probe,))
-    case = read_case(evidence)
+    case = read_case(evidence, (asked,))
     with progress("walking"):
         conversation = converse(case.node, asked)
     if as_json:
