@@ -33,7 +33,7 @@ _ABSENT = (
 """ENOENT as the C library says it in the languages that tickets come in."""
 _MISSING = re.compile(r"/proc/sys/(?P<key>[\w./@-]++)(?P<said>.*)")
 _SAYS_ABSENT = re.compile(rf"(?:{'|'.join(_ABSENT)})\s*+$", re.IGNORECASE)
-_UNKNOWN_KEY = re.compile(rf"\s*+(?:sysctl:\s+|error:\s+)['\"]?(?P<key>{_TOP}[./][\w./@-]+)['\"]? is an unknown key")
+_UNKNOWN_KEY = re.compile(rf"\s*+(?:sysctl:\s+)?(?:error:\s+)?['\"]?(?P<key>{_TOP}[./][\w./@-]+)['\"]? is an unknown key")
 _REFUSED = re.compile(r"\s*+(?:sysctl|cat|head|tail|grep|more|less|error):?\s")
 _APPLYING = re.compile(r"\s*+\* Applying \S+ ?\.\.\.")
 _COMMENT = re.compile(r"\s*+[#;]")
