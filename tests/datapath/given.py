@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypedDict, Unpack
 
 from podpath.assembly.netfilter_rules import assemble_rule
@@ -19,7 +20,7 @@ from podpath.net.addresses import Address, Family, IfName, Prefix
 from podpath.net.packet import Packet
 from podpath.net.provenance import Known, Listing, Source
 from podpath.node.links import InterfaceAddress, Link
-from podpath.node.netfilter import Chain, ConntrackEntry, IpSet, Netfilter, Table
+from podpath.node.netfilter import Chain, ConntrackEntry, IpSet, MatchOption, Netfilter, SetMember, Table
 from podpath.node.node import Netns, Node, Socket
 from podpath.node.routing import LOCAL, Nexthop, Route
 
@@ -130,6 +131,23 @@ def _routes(addresses: Mapping[str, str]) -> Iterable[Route]:
     first = next(iter(addresses))
     gateway = Address(4, Prefix.parse(addresses[first]).broadcast.value - 1)
     yield Route(prefix=Prefix(4, 0, 0), nexthops=(Nexthop(link=IfName(first), gateway=gateway),))
+
+
+def given_sets(text: str) -> tuple[IpSet, ...]:
+    """Read sets from what `ipset save` prints."""
+    made: dict[str, IpSet] = {}
+    for line in text.splitlines():
+        words = shlex.split(line)
+        if words[0] == "create":
+            options = {word: words[at + 1] if at + 1 < len(words) else "" for at, word in enumerate(words) if at > 2}
+            family: Family = 6 if options.get("family") == "inet6" else 4
+            made[words[1]] = IpSet(name=words[1], type=words[2], family=family, members=(), options=options)
+        elif words[0] == "add":
+            held = made[words[1]]
+            options_given = tuple(MatchOption(word) for word in words[3:] if word == "wildcard")
+            member = SetMember(tuple(words[2].split(",")), "nomatch" in words, options_given)
+            made[words[1]] = replace(held, members=(*held.members, member))
+    return tuple(made.values())
 
 
 class Sender:

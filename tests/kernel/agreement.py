@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
+from contextlib import ExitStack
 from types import TracebackType
-from typing import NamedTuple, Self
+from typing import NamedTuple, Self, TypedDict, Unpack
 
 from podpath.datapath.conntrack.connection import Connection
 from podpath.datapath.conntrack.tracking import attach_answer, conntrack_table
@@ -15,7 +17,7 @@ from podpath.net import protocols
 from podpath.net.addresses import Address, Mac, Prefix
 from podpath.net.packet import Packet
 from podpath.node.node import Node
-from tests.datapath.given import Facts, Given, Sender, given
+from tests.datapath.given import Facts, Given, Sender, given, given_sets
 from tests.kernel.router import ROUTER_MAC, SIDES, Entry, Router, encode
 
 PODS = Prefix.parse("10.244.0.0/24")
@@ -31,41 +33,59 @@ class Out(NamedTuple):
     tos: int = 0
 
 
+class Options(TypedDict, total=False):
+    """How kernel and model are set up besides the tables of iptables-nft."""
+
+    legacy: str
+    """Tables of iptables-legacy."""
+    legacy_first: bool
+    """True: they are loaded, and so registered, before the others."""
+    choices: Choices
+    """What the model takes for granted."""
+    sysctls: Mapping[str, str]
+    sets: str
+    """Sets as `ipset save` prints them."""
+
+
 class Both:
     """A kernel router and a model of it."""
 
-    def __init__(
-        self, *texts: str, legacy: str = "", choices: Choices | None = None, before: tuple[str, ...] = (), **sysctls: str
-    ) -> None:
-        """Load the same rules into both; sysctls as for `Router`, `before` is a command that the rules need."""
-        self.texts, self.legacy, self.choices, self.before = texts, legacy, choices, before
-        self.router = Router(**sysctls)
-        self.sysctls = sysctls
+    def __init__(self, *texts: str, **options: Unpack[Options]) -> None:
+        """Load the same rules into both: these into iptables-nft."""
+        self.texts, self.options = texts, options
+        self.legacy = options.get("legacy", "")
+        self.router = Router(options.get("sysctls", {}))
 
     def __enter__(self) -> Self:
         """Build the router, load its rules, and make a model of the rules that the kernel says it holds."""
-        self.router.__enter__()
-        if self.before:
-            self.router.command(*self.before)
-        for text in self.texts:
-            self.router.load(text)
-        if self.legacy:
-            self.router.load(self.legacy, "legacy")
-        self.given = self._model()
-        self.sender = Sender(self.given, self.choices)
+        with ExitStack() as stack:
+            stack.enter_context(self.router)
+            if "sets" in self.options:
+                self.router.command("ipset", "restore", stdin=self.options["sets"])
+            if self.legacy and self.options.get("legacy_first"):
+                self.router.load(self.legacy, "legacy")
+            for text in self.texts:
+                self.router.load(text)
+            if self.legacy and not self.options.get("legacy_first"):
+                self.router.load(self.legacy, "legacy")
+            self.given = self._model()
+            self.stack = stack.pop_all()
+        self.sender = Sender(self.given, self.options.get("choices"))
         self.matched: Counter[tuple[str, str, str, int]] = Counter()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         """Take the router down."""
-        self.router.__exit__(kind, error, trace)
+        self.stack.__exit__(kind, error, trace)
 
     def _model(self) -> Given:
         nft = self.router.save() if self.texts else ""
         legacy = self.router.save("legacy") if self.legacy else ""
-        facts: Facts = {"sysctls": {key.replace("__", "."): value for key, value in self.sysctls.items()}}
+        facts: Facts = {"sysctls": self.options.get("sysctls", {})}
         if legacy:
             facts["legacy"] = legacy
+        if "sets" in self.options:
+            facts["sets"] = given_sets(self.router.command("ipset", "save"))
         return given(*((nft,) if nft else ()), **facts)
 
     @property

@@ -72,11 +72,11 @@ def inside(netns: str) -> Iterator[None]:
 class Router:
     """The router and its two ends; gone with the `with` block."""
 
-    def __init__(self, **sysctls: str) -> None:
-        """Say what the router's namespace is to be like; sysctls with `__` for a dot."""
+    def __init__(self, sysctls: Mapping[str, str]) -> None:
+        """Say what the router's namespace is to be like."""
         self.name = f"pnf-{os.getpid()}"
         self.sysctls = {"net.ipv4.ip_forward": "1", "net.ipv4.conf.all.rp_filter": "0", "net.ipv4.conf.default.rp_filter": "0"}
-        self.sysctls |= {key.replace("__", "."): value for key, value in sysctls.items()}
+        self.sysctls |= sysctls
         self.taps: dict[str, socket.socket] = {}
 
     def __enter__(self) -> Self:

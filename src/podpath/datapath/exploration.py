@@ -43,6 +43,10 @@ class Choices:
         """
         return Choices((), {**self._settled, **self._answered})
 
+    def knows(self, name: str) -> bool:
+        """Tell whether asking by this name would not fork: it was answered before, or is settled."""
+        return name in self._answered or name in self._settled
+
     def resolve(self, fact: Fact[T]) -> T:
         """Give the fact's value; an unknown one forks the walk, once in a run."""
         if isinstance(fact, Unknown):

@@ -78,7 +78,7 @@ _CHECKED_FLAGS = protocols.FIN | protocols.SYN | protocols.RST | protocols.ACK |
 class Progress:
     """What conntrack remembers of a TCP connection beyond its state (`struct ip_ct_tcp`)."""
 
-    __slots__ = ("close_init", "ends", "last_kind", "last_reply", "liberal", "max_acks")
+    __slots__ = ("close_init", "ends", "last_kind", "last_reply", "liberal", "max_acks", "simultaneous")
 
     def __init__(self) -> None:
         """Start with no packet seen."""
@@ -92,6 +92,8 @@ class Progress:
         """True once either side began to close (IP_CT_TCP_FLAG_CLOSE_INIT)."""
         self.liberal = False
         """True for a connection picked up in its middle (IP_CT_TCP_FLAG_BE_LIBERAL)."""
+        self.simultaneous = False
+        """True once both sides sent a SYN (IP_CT_TCP_SIMULTANEOUS_OPEN)."""
 
 
 class Ruling(NamedTuple):
@@ -158,8 +160,8 @@ def track_segment(connection: Connection, packet: Packet, settings: ConntrackSet
     if new_state == IGNORE and not _is_in_step(progress, packet, kind, reply=reply):
         progress.last_kind, progress.last_reply = kind, reply
         return Ruling(True, f"a {kind} in state {old_state} is let through without a change of state")
-    if new_state == IGNORE:
-        new_state = SYN_RECV
+    if new_state == IGNORE or (new_state == SYN_RECV and kind == "ack" and reply and progress.simultaneous):
+        new_state = SYN_RECV if new_state == IGNORE else ESTABLISHED
     if new_state == CLOSE and kind == "rst":
         ruling, new_state = _judge_reset(connection, packet, settings, reply=reply)
         if not ruling.valid:
@@ -174,6 +176,7 @@ def _settle(connection: Connection, progress: Progress, change: tuple[str, bool,
     kind, reply, old_state, new_state = change
     progress.last_kind, progress.last_reply = kind, reply
     connection.state = new_state
+    progress.simultaneous = progress.simultaneous or new_state == SYN_SENT2
     if new_state == FIN_WAIT and old_state != new_state:
         progress.close_init = True
     if not connection.seen_reply:

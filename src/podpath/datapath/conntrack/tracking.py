@@ -71,16 +71,15 @@ def confirm(state: HookState) -> Verdict | None:
 
 
 def attach_answer(answer: Skb, cause: Skb) -> None:
-    """Hang a rejected packet's connection on the reset that answers it (`nf_ct_attach`, nf_reject_ipv4.c v6.12).
+    """Hang a packet's connection on the reset or ICMP error that answers it (`nf_conntrack_attach`).
 
-    So the reset is translated back even where the connection was never confirmed. An ICMP error gets nothing: conntrack looks
-    for its connection in OUTPUT, by the packet it quotes.
+    So the answer is translated back, even where the connection was never confirmed.
     """
     connection = cause.connection
-    if connection is None or answer.packet.protocol != protocols.TCP:
+    if connection is None:
         return
     answer.connection, answer.ctinfo, answer.reply = connection, "RELATED", not cause.reply
-    if connection.confirmed:
+    if connection.confirmed and answer.packet.protocol == protocols.TCP:
         connection.state = tcp.CLOSE
 
 

@@ -7,11 +7,12 @@ from typing import NamedTuple
 
 from podpath.net.addresses import Address, Family
 
-_RANGE = re.compile(
-    r"(?:\[(?P<low6>[0-9A-Fa-f:.]+)\](?:-\[(?P<high6>[0-9A-Fa-f:.]+)\])?|(?P<low>[0-9A-Fa-f.:]+?)(?:-(?P<high>[0-9A-Fa-f.:]+?))?|)"
-    r"(?::(?P<ports>\d+(?:-\d+)?(?:/\d+)?))?"
-)
-_BARE6 = re.compile(r"(?P<low>[0-9A-Fa-f:.]+)(?:-(?P<high>[0-9A-Fa-f:.]+))?")
+_RANGE: dict[Family, re.Pattern[str]] = {
+    4: re.compile(r"(?:(?P<low>[0-9.]+)(?:-(?P<high>[0-9.]+))?)?(?::(?P<ports>[0-9/-]+))?"),
+    6: re.compile(r"(?:\[(?P<low>[0-9A-Fa-f:.]+)\](?:-\[(?P<high>[0-9A-Fa-f:.]+)\])?)?(?::(?P<ports>\d[0-9/-]*))?"),
+}
+_BARE = re.compile(r"(?P<low>[0-9A-Fa-f:.]+)(?:-(?P<high>[0-9A-Fa-f:.]+))?(?P<ports>)")
+"""An IPv6 address without ports needs no brackets."""
 _PORTS = re.compile(r"(?P<low>\d+)(?:-(?P<high>\d+))?(?:/(?P<base>\d+))?")
 
 
@@ -36,15 +37,10 @@ NULL = NatRange()
 
 def parse_nat_range(text: str, family: Family) -> NatRange:
     """Read `10.0.0.1`, `10.0.0.1-10.0.0.9:80-90`, `:80`, `[fd00::1]:80` or `fd00::1`; `ValueError` where it is none."""
-    ported = family == 4 or "[" in text or (text.startswith(":") and text[1:2].isdigit())
-    found = _RANGE.fullmatch(text) if ported else None
-    ports = found["ports"] if found is not None else None
-    if found is None:
-        found = _BARE6.fullmatch(text) if family == 6 else None
+    found = _RANGE[family].fullmatch(text) or (_BARE.fullmatch(text) if family == 6 else None)
     if found is None:
         raise ValueError(f"expected an address with ports, saw {text!r}")
-    named = found.groupdict()
-    low, high = named.get("low6") or named["low"], named.get("high6") or named["high"]
+    low, high, ports = found["low"], found["high"], found["ports"]
     span = parse_port_range(ports) if ports else NULL
     if not low:
         return span

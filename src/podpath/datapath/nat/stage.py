@@ -14,7 +14,7 @@ from podpath.datapath.conntrack.tuples import ICMPS
 from podpath.datapath.nat.binding import bind_nothing
 from podpath.datapath.nat.rewriting import is_translated, rewrite, rewrite_error
 from podpath.datapath.netfilter import snapshot
-from podpath.datapath.netfilter.stages import TableStage, choose_order
+from podpath.datapath.netfilter.stages import TableStage, choose_order, order_fact
 from podpath.datapath.netfilter.state import HookState
 from podpath.datapath.netfilter.verdicts import DROP, Verdict
 from podpath.datapath.skb import Skb
@@ -79,6 +79,9 @@ class NatStage:
         """Give the nat chains in their order; where both would translate the packet, ask which comes first."""
         if len(self.stages) < 2:
             return self.stages
+        fact = order_fact(self.stages)
+        if state.walk.choices.knows(fact):
+            return choose_order(state, self.stages, fact)
         start = snapshot.take(state)
         outcomes = []
         for stage in self.stages:
@@ -88,7 +91,7 @@ class NatStage:
         neutral = [verdict is None and not after.differs(start) for verdict, after in outcomes]
         if any(neutral) or (outcomes[0][0] == outcomes[1][0] and not outcomes[0][1].differs(outcomes[1][1])):
             return self.stages
-        return choose_order(state, self.stages, f"which flavour of nat was registered last in netns {state.skb.netns.name}")
+        return choose_order(state, self.stages, fact)
 
     def _rewrite(self, skb: Skb, connection: Connection) -> None:
         if is_translated(connection, reply=skb.reply, source=self.source):

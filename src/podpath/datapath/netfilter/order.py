@@ -21,6 +21,8 @@ class HookEntry(NamedTuple):
     """A table's name, or `conntrack` and `conntrack confirm`."""
     function: str
     """The kernel function, for the steps."""
+    flavours: frozenset[str] = frozenset({"legacy", "nft"})
+    """Which flavours' tables have that priority."""
 
 
 _CONNTRACK = "net/netfilter/nf_conntrack_proto.c:ipv4_conntrack_in v6.12"
@@ -37,23 +39,26 @@ HOOK_ENTRIES: tuple[HookEntry, ...] = (
     HookEntry("PREROUTING", -100, "nat", _NAT),
     HookEntry("INPUT", -150, "mangle", _MANGLE),
     HookEntry("INPUT", 0, "filter", _TABLE),
-    HookEntry("INPUT", 50, "security", _TABLE),
+    HookEntry("INPUT", 50, "security", _TABLE, frozenset({"legacy"})),
+    HookEntry("INPUT", 150, "security", _TABLE, frozenset({"nft"})),
     HookEntry("INPUT", 100, "nat", _NAT),
     HookEntry("INPUT", LAST, "conntrack confirm", _CONFIRM),
     HookEntry("FORWARD", -150, "mangle", _MANGLE),
     HookEntry("FORWARD", 0, "filter", _TABLE),
-    HookEntry("FORWARD", 50, "security", _TABLE),
+    HookEntry("FORWARD", 50, "security", _TABLE, frozenset({"legacy"})),
+    HookEntry("FORWARD", 150, "security", _TABLE, frozenset({"nft"})),
     HookEntry("OUTPUT", -300, "raw", _TABLE),
     HookEntry("OUTPUT", -200, "conntrack", _CONNTRACK_LOCAL),
     HookEntry("OUTPUT", -150, "mangle", _MANGLE),
     HookEntry("OUTPUT", -100, "nat", _NAT),
     HookEntry("OUTPUT", 0, "filter", _TABLE),
-    HookEntry("OUTPUT", 50, "security", _TABLE),
+    HookEntry("OUTPUT", 50, "security", _TABLE, frozenset({"legacy"})),
+    HookEntry("OUTPUT", 150, "security", _TABLE, frozenset({"nft"})),
     HookEntry("POSTROUTING", -150, "mangle", _MANGLE),
     HookEntry("POSTROUTING", 100, "nat", _NAT),
     HookEntry("POSTROUTING", LAST, "conntrack confirm", _CONFIRM),
 )
-"""Defragmentation (-400) is part of the conntrack entry here. NAT's priority is its dispatcher's: chains of type nat have no
+"""iptables-nft gives its security table a priority of its own (iptables 1.8, nft.c). Defragmentation (-400) is part of the conntrack entry here. NAT's priority is its dispatcher's: chains of type nat have no
 place of their own among the others, and the one that sets up a translation is the last that runs."""
 
 TABLE_NAMES = ("raw", "mangle", "nat", "filter", "security")

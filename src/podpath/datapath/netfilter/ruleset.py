@@ -50,7 +50,7 @@ class Ruleset:
     def _stage(self, entry: HookEntry) -> Stage | None:
         if entry.name in TRACKERS:
             return TRACKERS[entry.name] if self.tracks else None
-        tables = [table for table in self.tables if table.source.name == entry.name]
+        tables = [table for table in self.tables if table.source.name == entry.name and table.source.flavour in entry.flavours]
         stages = [TableStage(table, entry.hook, entry.function) for table in tables if _does_something(table.source, entry.hook)]
         if entry.name == "nat":
             # One nat chain in the namespace registers the dispatcher at all its hooks.
@@ -99,6 +99,7 @@ def _possible(fact: Fact[Chain]) -> tuple[Chain, ...]:
 
 
 def _needs_tracking(rule: Rule) -> bool:
-    if rule.target is not None and rule.target.name in TRACKING_TARGETS:
+    target = rule.target
+    if target is not None and target.name in TRACKING_TARGETS and not any(option.name == "notrack" for option in target.options):
         return True
     return any(match.name in TRACKING_MATCHES for match in rule.matches)

@@ -76,7 +76,7 @@ class ContestedStage:
     def __init__(self, stages: Sequence[TableStage]) -> None:
         """Take the stages of both flavours."""
         self.stages = tuple(stages)
-        self.fact = f"which flavour of {stages[0].table.source.name} was registered last in netns {stages[0].table.netns}"
+        self.fact = order_fact(self.stages)
 
     def __call__(self, state: HookState) -> Verdict | None:
         """Run both in their order; ask for it only where it makes a difference to this packet."""
@@ -88,8 +88,10 @@ class ContestedStage:
 
     def in_order(self, state: HookState) -> tuple[TableStage, ...]:
         """Give the stages in the order in which they run."""
-        start = snapshot.take(state)
+        if state.walk.choices.knows(self.fact):
+            return choose_order(state, self.stages, self.fact)
         outcomes = []
+        start = snapshot.take(state)
         for order in (self.stages, self.stages[::-1]):
             verdict = None
             for stage in order:
@@ -102,6 +104,13 @@ class ContestedStage:
         if verdict == other_verdict and not after.differs(other_after):
             return self.stages
         return choose_order(state, self.stages, self.fact)
+
+
+def order_fact(stages: tuple[TableStage, ...]) -> str:
+    """Name the fact that decides the order of the flavours of one table."""
+    table = stages[0].table
+    family = "iptables" if table.source.family == 4 else "ip6tables"
+    return f"which flavour of {family} table {table.source.name} was registered last in netns {table.netns}"
 
 
 def choose_order(state: HookState, stages: tuple[TableStage, ...], fact: str) -> tuple[TableStage, ...]:

@@ -61,7 +61,7 @@ def _compile_action(action: str, options: dict[str, MatchOption]) -> Callable[[H
     value, mask = OPERATIONS[action](single(options[action]))
 
     def set_mark(_: HookState, connection: Connection) -> None:
-        connection.mark = (connection.mark & (FULL_MASK ^ mask)) ^ value
+        connection.mark = _shifted((connection.mark & (FULL_MASK ^ mask)) ^ value, shift)
 
     return set_mark
 

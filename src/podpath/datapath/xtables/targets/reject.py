@@ -38,6 +38,8 @@ SHORT: Mapping[str, str] = {
 }  # fmt: skip
 """Other names that iptables takes for them."""
 DEFAULT: Mapping[Family, str] = {4: "icmp-port-unreachable", 6: "icmp6-port-unreachable"}
+TOS_BITS, INTERNET_CONTROL = 0x1E, 0xC0
+"""An ICMP error has the TOS of what it is about, with the precedence of network control (`icmp_send`)."""
 ICMP_HEADER, IP_HEADER = 8, {4: 20, 6: 40}
 
 
@@ -88,7 +90,7 @@ def _error(state: HookState, kind: tuple[int, int]) -> Packet | None:
     protocol = protocols.ICMP if family == 4 else protocols.ICMPV6
     length = min(IP_HEADER[family] + ICMP_HEADER + packet.length, 576 if family == 4 else 1280)
     return Packet(
-        Address(family, 0), packet.src, protocol,
+        Address(family, 0), packet.src, protocol, tos=packet.tos & TOS_BITS | INTERNET_CONTROL,
         icmp_type=kind[0], icmp_code=kind[1], length=length, quoted=packet, dont_fragment=False,
     )  # fmt: skip
 
