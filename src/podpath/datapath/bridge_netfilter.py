@@ -7,7 +7,6 @@ br_nf_post_routing. The devices that rules see are the bridge for -i and -o, the
 from __future__ import annotations
 
 from podpath.datapath import settings
-from podpath.datapath.destination import Destination
 from podpath.datapath.frames import with_macs
 from podpath.datapath.hook import pass_hook
 from podpath.datapath.namespace import Namespace
@@ -17,7 +16,6 @@ from podpath.datapath.netfilter.verdicts import Accept
 from podpath.datapath.paths import Next
 from podpath.datapath.routing.fib import Flow
 from podpath.datapath.routing.input import InputRoute, route_input
-from podpath.datapath.routing.output import route_output
 from podpath.datapath.routing.reasons import drop_reason
 from podpath.datapath.skb import Skb, Walk
 from podpath.datapath.trace import Dropped
@@ -27,6 +25,9 @@ from podpath.node.links import Link
 MODULE = "br_netfilter"
 PREROUTING = "net/bridge/br_netfilter_hooks.c:br_nf_pre_routing v6.12"
 FINISH = "net/bridge/br_netfilter_hooks.c:br_nf_pre_routing_finish v6.12"
+_REFUSED = frozenset({"reverse path", "local source", "invalid source", "invalid destination", "localnet"})
+"""Causes for which `ip_route_input` fails. For the others it gives a route that answers with the error: the frame goes up for
+that, so a translated frame needs forwarding even where it would stay on its bridge (seen on 6.18)."""
 KEYS = {4: "net.bridge.bridge-nf-call-iptables", 6: "net.bridge.bridge-nf-call-ip6tables"}
 
 
@@ -110,11 +111,9 @@ def _redirect(walk: Walk, skb: Skb, namespace: Namespace, bridge: Link) -> Next:
     flow = Flow(packet.dst, packet.src, bridge.name, None, skb.mark, packet.tos, packet.protocol, packet.sport, packet.dport)
     decided = route_input(walk, namespace, flow, bridge)
     destination = decided.destination
-    if decided.cause == "forwarding off":
-        destination = _on_same_bridge(walk, namespace, flow, bridge)
-    if decided.cause and destination is None:
+    if decided.cause in _REFUSED:
         return _refuse(walk, skb, decided)
-    if destination is not None and destination.link is bridge and decided.path != "local":
+    if destination is not None and destination.link is bridge and decided.path == "forward":
         found = resolve(walk, namespace, bridge, destination, packet)
         if found.failed or found.mac is None:
             template = found.template
@@ -127,12 +126,6 @@ def _redirect(walk: Walk, skb: Skb, namespace: Namespace, bridge: Link) -> Next:
     skb.packet = with_macs(packet, packet.smac, namespace.mac(bridge))
     walk.step("bridge PREROUTING", skb, FINISH, packet, "route", "its new destination {0} is routed", packet.dst)
     return None
-
-
-def _on_same_bridge(walk: Walk, namespace: Namespace, flow: Flow, bridge: Link) -> Destination | None:
-    """Let a translated frame stay on its bridge without forwarding being on ("bridged DNAT doesn't require ip_forward")."""
-    found = route_output(walk, namespace, Flow(flow.dst, None, tos=flow.tos)).destination
-    return found if found is not None and found.link is bridge else None
 
 
 def _refuse(walk: Walk, skb: Skb, decided: InputRoute) -> Dropped:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from podpath.datapath import paths
+from podpath.datapath.answers import refuse
 from podpath.datapath.compiled import Engine
 from podpath.datapath.conntrack.tracking import attach_answer
 from podpath.datapath.driver import drive
@@ -170,7 +171,9 @@ def _next(ends: _Ends, act: Act) -> tuple[Place, Packet]:
     asked, seen = ends.asked, ends.seen
     if not act.reply or ends.server is None or seen is None:
         return ends.client, _packet(asked.protocol, act, (asked.src, asked.sport), (asked.dst, asked.dport))
-    return ends.server, _packet(seen.protocol, act, (seen.dst, seen.dport), (seen.src, seen.sport))
+    packet = _packet(seen.protocol, act, (seen.dst, seen.dport), (seen.src, seen.sport))
+    # An echo is answered with the TOS that it came with: net/ipv4/icmp.c:icmp_reply v6.12.
+    return ends.server, packet._replace(tos=seen.tos) if seen.protocol in _ECHO and seen.tos else packet
 
 
 def _send(walk: Walk, name: str, skb: Skb, packet: Packet, *, reply: bool) -> Trace:
@@ -183,13 +186,19 @@ def _send(walk: Walk, name: str, skb: Skb, packet: Packet, *, reply: bool) -> Tr
 
 
 def _answer(walk: Walk, skb: Skb, trace: Trace) -> tuple[Trace, ...]:
-    """Walk the error that a rejected packet's sender is sent."""
-    answer = skb.answer
-    if answer is None or not isinstance(trace.outcome, Rejected):
+    """Walk what the packet's sender is told: the error of the stage that rejected it, or of the host that did not want it."""
+    outcome, direction = trace.outcome, trace.direction == "original"
+    if isinstance(outcome, Rejected) and skb.answer is not None:
+        error = Skb(skb.answer, walk.node.namespaces[outcome.netns], uid=0)
+        attach_answer(error, skb)
+        return (_send(walk, outcome.answer, error, skb.answer, reply=direction),)
+    if not isinstance(outcome, Delivered | Transmitted):
         return ()
-    error = Skb(answer, walk.node.namespaces[trace.outcome.netns], uid=0)
-    attach_answer(error, skb)
-    return (_send(walk, trace.outcome.answer, error, answer, reply=trace.direction == "original"),)
+    answer = refuse(outcome.packet)
+    if answer is None:
+        return ()
+    name = "RST" if answer.protocol == protocols.TCP else "icmp-port-unreachable"
+    return (_send(walk, name, send_from(walk, place_of(walk, outcome), answer), answer, reply=direction),)
 
 
 def _judge(walk: Walk, ends: _Ends, act: Act, trace: Trace) -> tuple[_Ends, _Failure | None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from podpath.datapath.netfilter.hooks import traverse
 from podpath.datapath.netfilter.verdicts import ACCEPT, Accept, Drop, Queued, Reject
+from podpath.datapath.routing import error_source
 from podpath.datapath.skb import Skb, Walk
 from podpath.datapath.trace import Dropped, Outcome, Rejected, Undecided
 
@@ -19,9 +20,9 @@ def pass_hook(walk: Walk, skb: Skb, hook: str) -> Outcome | Accept:
         case Drop(reason):
             return Dropped(netns=skb.netns.name, reason=reason)
         case Reject(answer, packet, reason):
-            skb.answer = packet
             if packet is None:
                 return Dropped(netns=skb.netns.name, reason=reason)
+            skb.answer = packet._replace(src=error_source(walk, skb)) if packet.src.is_unspecified else packet
             return Rejected(netns=skb.netns.name, reason=reason, answer=answer)
         case Queued(why, ask):
             return Undecided(netns=skb.netns.name, why=why, ask=ask)

@@ -38,12 +38,12 @@ def reject(walk: Walk, skb: Skb, cause: str, answer: str) -> Dropped | Rejected:
     packet, name = skb.packet, skb.netns.name
     if is_error(packet) or packet.fragment or packet.dst.is_multicast or packet.src.is_unspecified:
         return Dropped(netns=name, reason=reason)
-    source = error_source(walk, skb)
-    skb.answer = _error(packet, answer, source) if source is not None else None
+    skb.answer = _error(packet, answer, error_source(walk, skb))
     return Rejected(netns=name, reason=reason, answer=answer)
 
 
 def _error(packet: Packet, answer: str, source: Address) -> Packet:
+    """Make the error as it enters OUTPUT: an unspecified source is chosen with its route."""
     six = packet.family == 6
     kind, code = (TYPES6 if six else TYPES)[answer]
     protocol = protocols.ICMPV6 if six else protocols.ICMP

@@ -8,7 +8,6 @@ from podpath.datapath.routing.assumed import look_up
 from podpath.datapath.routing.fib import Flow
 from podpath.datapath.routing.output import OutputRoute, route_output
 from podpath.datapath.routing.source_address import select_address
-from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.node.links import Link
 from podpath.node.node import Netns
@@ -70,11 +69,11 @@ def reroute(walk: Walk, skb: Skb) -> OutputRoute:
     return route_output(walk, walk.engine.namespace(skb.netns.name), flow, any_source=True)
 
 
-def error_source(walk: Walk, skb: Skb) -> Address | None:
-    """Give the source address of an ICMP error about a packet (`icmp_send`): the one asked for, or the best for the way back."""
+def error_source(walk: Walk, skb: Skb) -> Address:
+    """Give the source that an ICMP error is routed with (`icmp_send`): the host's address that the packet was for, else none.
+
+    With none (all zeros) routing chooses it, and policy rules on the source do not see it.
+    """
     packet = skb.packet
-    if address_type(walk, skb.netns, packet.dst) == "local":
-        return packet.dst
-    protocol = protocols.ICMP if packet.family == 4 else protocols.ICMPV6
-    found = route_output(walk, walk.engine.namespace(skb.netns.name), Flow(packet.src, protocol=protocol))
-    return found.source
+    asked = address_type(walk, skb.netns, packet.dst) == "local"
+    return packet.dst if asked else Address(packet.family, 0)
