@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from podpath.checks import foreign_arp
 from podpath.checks.finding import Finding
 from podpath.checks.registry import run_checks
 from podpath.diagnosis.check_proof import prove_check
@@ -21,6 +22,8 @@ from podpath.node.case import Case
 
 POSSIBILITIES = 6
 """How many possible causes are told: beyond that a list helps nobody."""
+MADE_UP = ("veth-of-", "pod-router", "(")
+"""How names begin that stand for devices of which no output shows the name."""
 POLICIES = ("dropped-by-rule", "no-listener", "untracked", "no-route", "neighbour")
 """What may be meant so: it is a fault only where somebody says that the connection should work."""
 
@@ -38,7 +41,7 @@ def diagnose(case: Case, probes: tuple[Probe, ...] = (), good: Case | None = Non
     causes, possible, questions = _conclude(explanations, symptoms, flows)
     findings = tuple(prove_check(case, finding, flows) for finding in merge_checks(causes, tuple(run_checks(case))))
     judgements = _final_judgements(base, explanations, symptoms)
-    notes = tuple(_notes(failing, explanations, judgements))
+    notes = tuple(_notes(failing, findings, explanations, judgements))
     if not possible and failing and not explanations:
         questions = ask_undecided(judgements)
     if good is not None:
@@ -46,7 +49,7 @@ def diagnose(case: Case, probes: tuple[Probe, ...] = (), good: Case | None = Non
     return Diagnosis(
         verdict=_verdict(findings, possible, failing, explanations),
         findings=findings,
-        conversations=tuple(judgement.conversation for judgement in judgements),
+        conversations=tuple({judgement.symptom.probe: judgement.conversation for judgement in judgements}.values()),
         questions=questions,
         contradictions=case.contradictions,
         gaps=case.gaps,
@@ -95,16 +98,33 @@ def _final_judgements(base: World, explanations: Sequence[Explanation], symptoms
     return explanations[0].judgements if explanations else tuple(judge(base, symptom) for symptom in symptoms)
 
 
-def _notes(failing: Sequence[Symptom], explanations: Sequence[Explanation], judgements: Sequence[Judgement]) -> Iterator[str]:
+def _notes(
+    failing: Sequence[Symptom], findings: Sequence[Finding], explanations: Sequence[Explanation], judgements: Sequence[Judgement]
+) -> Iterator[str]:
     explained = {judgement.symptom.probe for judgement in (explanations[0].explained if explanations else ())}
+    lost = {word for finding in findings if finding.check == foreign_arp.NAME for word in finding.marks}
     for symptom in failing:
-        if symptom.probe not in explained:
+        ends = {str(symptom.probe.src), str(symptom.probe.dst)}
+        if symptom.probe not in explained and not ends & lost:
             yield f"Not explained: {symptom.words}. On what is known the walk does not fail there as the evidence says."
     for judgement in judgements:
         if judgement.fit == "contradicts" and judgement.symptom.fails is False:
             yield f"The evidence says that {judgement.symptom.probe} works, but the walk does not deliver it."
         if judgement.conversation.truncated:
             yield f"{judgement.symptom.probe} has more branches than were walked; the likeliest were."
+    yield from _made_up_names(findings)
+
+
+def _made_up_names(findings: Sequence[Finding]) -> Iterator[str]:
+    """Say which devices that a finding speaks of are known by inference alone: their names are made up."""
+    names: dict[str, None] = {}
+    for finding in findings:
+        for trace in finding.shown_by.traces if finding.shown_by is not None else ():
+            for step in trace.steps:
+                if step.link is not None and step.link.startswith(MADE_UP):
+                    names[step.link] = None
+    if names:
+        yield f"{', '.join(names)}: no output shows what such a device is called; the name stands for it."
 
 
 def _verdict(findings: Sequence[Finding], possible: bool, failing: Sequence[Symptom], explanations: Sequence[Explanation]) -> str:  # noqa: FBT001
