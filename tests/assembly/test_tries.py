@@ -93,3 +93,15 @@ def test_namespace_known_by_what_was_tried_in_it() -> None:
     )
     case = assemble_case([*read_outputs(ADDRESSES, ROUTES, capture), _try("203.0.113.5", netns="cni-9")])
     assert [(str(item.probe.src), item.probe.netns) for item in case.attempts] == [("10.12.9.9", "cni-9")]
+
+
+def test_pod_of_a_log_is_the_one_tried_by_hand() -> None:
+    """Where nothing shows the pod of a failing log, it is the one private address that was tried on the host."""
+    log = _try("10.96.0.1", who="container log", origin="pod", prompt=None)
+    case = assemble_case([_try("10.44.3.16"), log])
+    assert [f"{item.probe.src} > {item.probe.dst}" for item in case.attempts] == [
+        "192.0.2.1 > 10.44.3.16",
+        "10.44.3.16 > 10.96.0.1",
+    ]
+    two = assemble_case([_try("10.44.3.16"), _try("10.44.3.17"), log])
+    assert [str(item.probe.src) for item in two.attempts] == ["192.0.2.1", "192.0.2.1"]

@@ -17,7 +17,8 @@ from podpath.assembly.inference_unseen_peers import infer_unseen_peers
 from podpath.assembly.inference_uplink import infer_uplink
 from podpath.assembly.scenes import Evidence
 from podpath.assembly.sightings import Sightings
-from podpath.assembly.tries import local_pods
+from podpath.assembly.tries import local_pods, tried_pod
+from podpath.evidence.records import AttemptRecord
 from podpath.net.addresses import Address
 from podpath.net.provenance import Span
 from podpath.node.node import Pod
@@ -29,12 +30,12 @@ def infer_topology(draft: NodeDraft, evidence: Evidence, sightings: Sightings, d
     infer_from_routes(draft)
     infer_from_captures(draft, evidence, sightings)
     infer_routed_pods(draft)
-    pods = dict(local_pods(draft, evidence))
+    pods = dict(local_pods(draft, evidence)) or dict(tried_pod(draft, evidence))
     asked = {address: Mention(None, "the question is about") for address in evidence.asked}
     infer_bridge_pods(draft, sightings, asked | dict(_spoken_of(draft)) | pods)
     infer_from_macs(draft, sightings)
     # a pod's gateway and a host's connection both need an address of the host: the uplink comes before lone pods
-    if sightings.packets or pods:
+    if sightings.packets or next(evidence.records(AttemptRecord), None) is not None:
         infer_uplink(draft, sightings)
     infer_lone_pods(draft, pods.items(), disputes)
     infer_unseen_peers(draft)

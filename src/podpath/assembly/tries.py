@@ -13,6 +13,7 @@ from podpath.assembly.captured_attempts import Failure
 from podpath.assembly.disputes import Disputes
 from podpath.assembly.draft import NetnsDraft, NodeDraft
 from podpath.assembly.inference_bridge_pods import Mention
+from podpath.assembly.inference_captures import is_private
 from podpath.assembly.labels import Standing, judge_source
 from podpath.assembly.scenes import Evidence, Scene, name_netns
 from podpath.evidence.records import AttemptRecord
@@ -45,6 +46,24 @@ def local_pods(draft: NodeDraft, evidence: Evidence) -> Iterator[tuple[Address, 
             yield record.dst, Mention(described[record.dst].span, "a pod of this node is described with", certain=True)
         if record.src is not None and (record.origin == POD or record.src in described):
             yield record.src, Mention(record.span, f"{record.who or 'a connection'} comes from", certain=True)
+
+
+def tried_pod(draft: NodeDraft, evidence: Evidence) -> Iterator[tuple[Address, Mention]]:
+    """Give the pod of a log whose address nothing shows: the one address that was tried by hand on the host.
+
+    Who looks for the fault of a pod that cannot connect tries the pod from its node.
+    """
+    records = [(scene, record) for scene, record in evidence.records(AttemptRecord) if not scene.is_elsewhere]
+    nameless = any(record.origin == POD and record.src is None for _, record in records)
+    tried = {
+        record.dst: record.span
+        for scene, record in records
+        if scene.netns == HOST and _ran_here(scene) and is_private(record.dst) and draft.host.on_link(record.dst) is None
+    }
+    shown = any(netns.name != HOST and netns.addresses for netns in draft.namespaces.values())
+    if nameless and len(tried) == 1 and not shown:
+        for address, span in tried.items():
+            yield address, Mention(span, "a pod's log fails too, and the one address tried by hand is", certain=True)
 
 
 def is_probe(record: AttemptRecord) -> bool:
