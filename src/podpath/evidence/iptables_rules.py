@@ -191,17 +191,19 @@ class _RulesReader:
         return place
 
     def _find_wrap(self, block: Block, place: int, alone: RuleLine) -> Wrap | None:
-        """Say how the rule goes on below, where the lines together are a rule that lacks nothing."""
+        """Say how the rule goes on below: the most lines that together are a rule that lacks nothing."""
+        best: Wrap | None = None
         for last in range(place + 1, min(place + 1 + _WRAP_LINES, len(self._lines))):
             line = self._lines[last]
             if not line.strip() or _STARTS.match(line) or is_ellipsis(line):
-                return None
+                break
             for glue in (" ", ""):
                 wrap = Wrap(last, glue)
                 joined = parse_rule_line(join_wrapped(self._lines, place, wrap))
                 if joined is not None and not joined.unread and (glue or self._breaks_word(block, place, alone)):
-                    return wrap
-        return None
+                    best = wrap
+                    break
+        return best
 
     def _breaks_word(self, block: Block, place: int, alone: RuleLine) -> bool:
         """Tell whether a line may have been broken within a word: it is long, and its last word means nothing by itself."""

@@ -36,8 +36,15 @@ def read_value(option: str, value: str) -> str:
     return reader(value) if reader is not None else value
 
 
+def _bits(text: str) -> int:
+    """Read a hexadecimal number; `ValueError` where the text is none."""
+    if not re.fullmatch(r"(?:0x)?[0-9a-fA-F]{1,16}", text):
+        raise ValueError(f"expected a hexadecimal number, saw {text!r}")
+    return int(text, 16)
+
+
 def _read_flags(value: str) -> str:
-    return ",".join(protocols.flag_names(int(part, 16)) if part.startswith("0x") else part for part in value.split(","))
+    return ",".join(protocols.flag_names(_bits(part)) if part.startswith("0x") else part for part in value.split(","))
 
 
 def _read_icmp(value: str) -> str:
@@ -221,8 +228,8 @@ def _changed(prefix: str) -> Callable[[Groups], tuple[OptionText, ...]]:
 def _mark(groups: Groups) -> tuple[OptionText, ...]:
     """Read `MARK or 0x4000`: iptables-save spells every kind of it as `--set-xmark VALUE/MASK` (libxt_MARK.c:mark_tg_print)."""
     value, _, mask_text = (groups["value"] or "0").partition("/")
-    bits = int(value, 16)
-    mask = int(mask_text, 16) if mask_text else _ALL_BITS
+    bits = _bits(value)
+    mask = _bits(mask_text) if mask_text else _ALL_BITS
     action = groups["action"]
     if action == "and":
         bits, mask = 0, bits ^ _ALL_BITS
@@ -247,7 +254,7 @@ def _tos_target(groups: Groups) -> tuple[OptionText, ...]:
     action, value = groups["action"], groups["value"] or ""
     if action == "set":
         return (OptionText("set-tos", (value,)),)
-    bits = int(value, 16)
+    bits = _bits(value)
     value = {"and": f"0x00/{bits ^ 0xFF:#04x}", "or": f"{bits:#04x}/{bits:#04x}", "xor": f"{bits:#04x}/0x00"}[action or "or"]
     return (OptionText("set-tos", (value,)),)
 
