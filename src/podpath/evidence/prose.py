@@ -64,9 +64,7 @@ def reads_as_sentence(line: str) -> bool:
 
 
 def is_heading(line: str) -> bool:
-    """Tell whether a line is a heading or a rule of Markdown, a tag of HTML that stands alone, or who wrote in a chat and
-    when.
-    """
+    """Tell whether a line is a heading or rule of Markdown, a tag of HTML alone, or says who wrote in a chat and when."""
     stripped = line.strip()
     if _SPEAKER.fullmatch(stripped) is not None:
         return True

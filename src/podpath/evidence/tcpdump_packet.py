@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from podpath.evidence.services import SERVICES
 from podpath.evidence.tcpdump_icmp import parse_icmp, parse_icmp6
 from podpath.net import protocols
 from podpath.net.addresses import Address
@@ -38,16 +39,8 @@ class Body(NamedTuple):
     """The tunnel that it is of: `VXLAN vni 1`; the packet it carries follows."""
 
 
-_SERVICES = {
-    "ftp": 21, "ssh": 22, "telnet": 23, "smtp": 25, "domain": 53, "bootps": 67, "bootpc": 68, "tftp": 69, "http": 80,
-    "kerberos": 88,
-    "pop3": 110, "sunrpc": 111, "ntp": 123, "imap2": 143, "imap": 143, "snmp": 161, "bgp": 179, "ldap": 389, "https": 443,
-    "microsoft-ds": 445, "syslog": 514, "ldaps": 636, "imaps": 993, "ms-sql-s": 1433, "radius": 1812, "nfs": 2049,
-    "etcd-client": 2379, "etcd-server": 2380, "mysql": 3306, "ms-wbt-server": 3389, "vxlan": 4789, "postgresql": 5432,
-    "amqp": 5672,
-    "redis": 6379, "http-alt": 8080, "webcache": 8080, "https-alt": 8443, "otv": 8472, "cslistener": 9000, "zabbix-agent": 10050,
-}  # fmt: skip
-"""Ports by the names that tcpdump prints without -n (/etc/services), as far as they are common on nodes."""
+_SERVICES = {"otv": 8472, "https-alt": 8443} | dict(SERVICES)
+"""Ports by the names that tcpdump prints without -n; OTV is the name of 8472, where Linux has VXLAN."""
 _IPV4_HEADER = re.compile(
     r"\((?P<fields>(?:tos|ttl|id) .*?length:? (?P<length>\d+)(?:, options \([^)]*\))?(?:, bad cksum \w+ \([^)]*\)!?)?)\)\s*"
 )

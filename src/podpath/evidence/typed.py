@@ -10,7 +10,7 @@ import re
 from typing import NamedTuple
 
 from podpath.evidence.shells import SimpleCommand, base_name, parse_shell
-from podpath.evidence.wrapped_words import Inner
+from podpath.evidence.wrappers_words import Inner
 from podpath.evidence.wrappers import WRAPPERS
 
 

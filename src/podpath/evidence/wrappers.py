@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Mapping
 
 from podpath.evidence.shells import Word
-from podpath.evidence.wrapped_words import SHELLS, Inner, find_option, opened, skip_options
 from podpath.evidence.wrappers_container import unwrap_container, unwrap_kubectl
+from podpath.evidence.wrappers_words import SHELLS, Inner, find_option, opened, skip_options
 
 _NETNS_FILE = re.compile(r"(?:/var)?/run/netns/(?P<name>.+)|(?:/host)?/proc/(?P<pid>[^/]+)/ns/net|(?P<other>/.+)")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from podpath.evidence.shells import Word
-from podpath.evidence.wrapped_words import Inner, find_option, opened, skip_options
+from podpath.evidence.wrappers_words import Inner, find_option, opened, skip_options
 
 _HOST_NETWORK = re.compile(
     r"(?:cilium(?!-operator|-test)|kube-proxy|calico-node|canal|kube-flannel|weave-net|antrea-agent|kube-router|aws-node|kindnet|"
