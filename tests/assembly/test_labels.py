@@ -15,6 +15,8 @@ LABELS = [
     ("正常的节点上:", Standing.ELSEWHERE),
     ("Auf einem gesunden Knoten:", Standing.ELSEWHERE),
     ("En un host sano:", Standing.ELSEWHERE),
+    ("Node worker-3 (healthy):", Standing.ELSEWHERE),
+    ("And the good one:", Standing.ELSEWHERE),
     ("On a bad host:", Standing.BAD),
     ("on an unhealthy node", Standing.BAD),
     ("on the node that does not work:", Standing.BAD),

@@ -7,17 +7,14 @@ from collections.abc import Iterator
 
 from podpath.assembly.disputes import Claim, Disputes
 from podpath.assembly.draft import NodeDraft
-from podpath.assembly.scenes import Evidence
+from podpath.assembly.scenes import Evidence, host_of_prompt
 from podpath.evidence.records import CiliumOptionRecord, CniRecord, PodRecord, ServicePortRecord, ServiceRecord
 from podpath.net.addresses import Address
 from podpath.net.provenance import Fact, Span
 from podpath.node.node import Cilium, CniNetwork, Pod, Service, ServicePort
 
-_PROMPT_HOST = re.compile(r"(?:^|[\[(\s])[\w.-]+@(?P<host>[A-Za-z0-9][\w.-]*)")
 _ADDRESS_NAME = re.compile(r"(?<!\d)(\d{1,3})[-.](\d{1,3})[-.](\d{1,3})[-.](\d{1,3})(?!\d)")
 _CILIUM_DEVICE = re.compile(r"cilium_(?:host|net|vxlan|geneve)")
-_WORKSTATION_PROGRAMS = frozenset({"kubectl", "oc", "helm", "kops", "minikube", "cilium", "istioctl", "k", ""})
-"""Programs that are run anywhere: their prompt does not name the node."""
 
 
 def assemble_kubernetes(draft: NodeDraft, evidence: Evidence, disputes: Disputes) -> None:
@@ -34,9 +31,9 @@ def prompt_hosts(evidence: Evidence) -> tuple[str, ...]:
     """Give the host names of the prompts at which commands about a node were typed, the one seen most first."""
     counts: dict[str, int] = {}
     for scene in evidence.scenes:
-        found = _PROMPT_HOST.search(scene.source.prompt or "")
-        if found is not None and not scene.is_elsewhere and scene.command.program not in _WORKSTATION_PROGRAMS:
-            counts[found["host"]] = counts.get(found["host"], 0) + 1
+        host = host_of_prompt(scene)
+        if host is not None and not scene.is_elsewhere:
+            counts[host] = counts.get(host, 0) + 1
     return tuple(sorted(counts, key=lambda host: -counts[host]))
 
 

@@ -56,6 +56,8 @@ _BAD = re.compile(
 )
 _ELSEWHERE = re.compile(
     rf"(?<![\w-]){_GOOD_WORD}\s+(?:\w+\s+)?{_PLACE}(?!\w)|(?<!\w){_PLACE}\s+(?:that|which|where)\s+(?:\w+\s+){{0,3}}{_GOOD_WORD}(?!\w)|"
+    rf"(?<!\w){_PLACE}[\w.-]*(?:\s+[\w.-]+)?\s*[(\[]\s*(?:the\s+|a\s+)?{_GOOD_WORD}(?!\w)|"
+    rf"(?<!\w)(?:the|a|another)\s+(?:\w+\s+)?{_GOOD_WORD}\s+one(?!\w)|"
     r"(?:正常|好|健康)的?(?:主机|节点|机器|服务器|宿主机)|"
     r"(?<!\w)(?:host|nodo|servidor|m[aá]quina)\s+(?:buen[oa]|san[oa]|correct[oa]|que\s+funciona)(?!\w)",
     re.IGNORECASE,

@@ -7,7 +7,7 @@ the command that printed it, from the words above it and from ellipses within. P
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar, cast
 
@@ -22,6 +22,9 @@ R = TypeVar("R", bound=Record)
 
 _HARMLESS_FILTERS = frozenset({"cat", "less", "more", "sort", "tee", "nl", "jq", "column", "most", "bat"})
 """Programs that a listing passes through whole."""
+_PROMPT_HOST = re.compile(r"(?:^|[\[(\s])[\w.-]+@(?P<host>[A-Za-z0-9][\w.-]*)")
+_WORKSTATION_PROGRAMS = frozenset({"kubectl", "oc", "helm", "kops", "minikube", "cilium", "istioctl", "k", ""})
+"""Programs that are run anywhere: their prompt does not name the node."""
 _HOST_NAMES = frozenset({"", "host", "pid 1", "1", "root", "default", "init"})
 _HOST_NETWORK_PODS = re.compile(
     r"(?:(?:anetd|antrea-agent|aws-node|calico-node|canal|cilium|cilium-operator|kube-flannel-ds(?:-\w+)?|kube-flannel|kube-ovn-cni|"
@@ -65,6 +68,7 @@ class Evidence:
     def gather(cls, read: Iterable[tuple[Source, Reading]], asked: tuple[Address, ...] = ()) -> Evidence:
         """Place every source that was read. Where all of them show a good host, the case is about that host."""
         scenes = [set_scene(source, reading, number) for number, (source, reading) in enumerate(read)]
+        scenes = _tell_hosts_apart(scenes)
         if all(scene.is_elsewhere for scene in scenes if scene.reading.records):
             scenes = [replace(scene, standing=Standing.PLAIN) for scene in scenes]
         records: dict[type[Record], list[tuple[Scene, Record]]] = {}
@@ -83,6 +87,24 @@ class Evidence:
     def gaps(self) -> tuple[Gap, ...]:
         """All that the readers could not read."""
         return tuple(gap for scene in self.scenes for gap in scene.reading.gaps)
+
+
+def _tell_hosts_apart(scenes: Sequence[Scene]) -> list[Scene]:
+    """Take outputs that are said to be good, and were typed on a host that no other output is of, for another host's."""
+    ours = {host_of_prompt(scene) for scene in scenes if scene.standing <= Standing.AFTER}
+    named = ours - {None}
+    return [
+        replace(scene, standing=Standing.ELSEWHERE)
+        if named and scene.standing is Standing.GOOD and host_of_prompt(scene) not in {None, *ours}
+        else scene
+        for scene in scenes
+    ]
+
+
+def host_of_prompt(scene: Scene) -> str | None:
+    """Give the host that the prompt of a command about a node names; `kubectl` and its like are typed anywhere."""
+    found = _PROMPT_HOST.search(scene.source.prompt or "")
+    return None if found is None or scene.command.program in _WORKSTATION_PROGRAMS else found["host"]
 
 
 def set_scene(source: Source, reading: Reading, number: int) -> Scene:
