@@ -12,7 +12,7 @@ from podpath.diagnosis.check_proof import prove_check
 from podpath.diagnosis.comparison import compare_with_good
 from podpath.diagnosis.diagnosis import Diagnosis, Question
 from podpath.diagnosis.explanations import Explanation, assess, explain, is_certain
-from podpath.diagnosis.findings import make_findings, merge_checks, weigh
+from podpath.diagnosis.findings import CHAINED, make_findings, merge_checks, weigh
 from podpath.diagnosis.flows import derive_flows
 from podpath.diagnosis.questions import ask_between, ask_undecided
 from podpath.diagnosis.symptoms import Symptom, collect_symptoms
@@ -39,7 +39,8 @@ def diagnose(case: Case, probes: tuple[Probe, ...] = (), good: Case | None = Non
         failing = [symptom for symptom in symptoms if symptom.fails is True]
     explanations = explain(case, symptoms) if failing else ()
     causes, possible, questions = _conclude(explanations, symptoms, flows)
-    findings = tuple(prove_check(case, finding, flows) for finding in merge_checks(causes, tuple(run_checks(case))))
+    told = {finding.check for finding in causes} - {name for names in CHAINED.values() for name in names}
+    findings = tuple(prove_check(case, finding, flows) for finding in merge_checks(causes, tuple(run_checks(case, told))))
     judgements = _final_judgements(base, explanations, symptoms)
     notes = tuple(_notes(failing, findings, explanations, judgements))
     if not possible and failing and not explanations:
