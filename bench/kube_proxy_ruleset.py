@@ -11,7 +11,7 @@ import base64
 import hashlib
 import random
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 POD_NETWORK = "10.244.0.0/16"
@@ -61,10 +61,14 @@ def generate_services(services: int, endpoints: int, seed: int = 1) -> list[Serv
 
 
 def generate_ruleset(services: int, endpoints: int, seed: int = 1) -> str:
+    """Give the text of all tables, for services that are made up."""
+    return emit_ruleset(generate_services(services, endpoints, seed))
+
+
+def emit_ruleset(services: Sequence[Service], pod_network: str = POD_NETWORK) -> str:
     """Give the text of all tables."""
-    made = generate_services(services, endpoints, seed)
-    lines = [*_frame("mangle", _MANGLE_CHAINS, ()), *_frame("filter", _FILTER_CHAINS, _filter_rules(made))]
-    chains, rules = _nat(made)
+    lines = [*_frame("mangle", _MANGLE_CHAINS, ()), *_frame("filter", _FILTER_CHAINS, _filter_rules(services))]
+    chains, rules = _nat(services, pod_network)
     lines += _frame("nat", [*_NAT_CHAINS, *(f":{chain} - [0:0]" for chain in chains)], rules)
     return "\n".join(lines) + "\n"
 
@@ -76,7 +80,7 @@ def _frame(table: str, chains: list[str], rules: Iterator[str] | tuple[str, ...]
     yield from ("COMMIT", _TRAILER)
 
 
-def _nat(services: list[Service]) -> tuple[list[str], list[str]]:
+def _nat(services: Sequence[Service], pod_network: str) -> tuple[list[str], list[str]]:
     """Give the chains and the rules of nat, chain by chain in the order that iptables-save prints them."""
     chains: list[str] = []
     rules = [
@@ -99,16 +103,16 @@ def _nat(services: list[Service]) -> tuple[list[str], list[str]]:
     note = "kubernetes service nodeports; NOTE: this must be the last rule in this chain"
     rules.append(f'-A KUBE-SERVICES -m comment --comment "{note}" -m addrtype --dst-type LOCAL -j KUBE-NODEPORTS')
     for service in live:
-        own, own_rules = _service_chains(service)
+        own, own_rules = _service_chains(service, pod_network)
         chains += own
         rules += own_rules
     return chains, rules
 
 
-def _service_chains(service: Service) -> tuple[list[str], list[str]]:
+def _service_chains(service: Service, pod_network: str) -> tuple[list[str], list[str]]:
     """Give the chains of one service: its own, one for each endpoint, and one for traffic from outside."""
     own, external = service.chain("SVC"), service.chain("EXT")
-    chains, rules = [own], [f"-A {own} ! -s {POD_NETWORK} {_match(service, 'cluster IP')} -j KUBE-MARK-MASQ"]
+    chains, rules = [own], [f"-A {own} ! -s {pod_network} {_match(service, 'cluster IP')} -j KUBE-MARK-MASQ"]
     ends: list[str] = []
     for place, endpoint in enumerate(service.endpoints):
         chain = service.chain("SEP", endpoint)
@@ -128,7 +132,7 @@ def _service_chains(service: Service) -> tuple[list[str], list[str]]:
     return chains, rules + ends
 
 
-def _filter_rules(services: list[Service]) -> Iterator[str]:
+def _filter_rules(services: Sequence[Service]) -> Iterator[str]:
     yield from _FILTER_RULES
     for service in services:
         if not service.endpoints:

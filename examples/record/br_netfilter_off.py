@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from bench.kube_proxy_ruleset import Service, emit_ruleset
 from examples.record.bundle import collect_bundle
-from examples.record.kube_proxy import Service, emit_rules
 from examples.record.machine import Machine, Netns, capture
 from examples.record.ticket import transcript, write_ticket
 
@@ -14,7 +14,12 @@ CLUSTER, NODE_PODS, BRIDGE = "10.61.0.0/16", "10.61.9.0/24", "10.61.9.1"
 CLIENT, CLIENT_ADDRESS = "cni-4b0c7f52-9a1e-4c55-8f0d-3d1be0a7c2f1", "10.61.9.14"
 BACKEND, BACKEND_ADDRESS = "cni-d7a98e13-52c6-4f7b-b0a4-6e9f1c08d5ba", "10.61.9.31"
 LEDGER = Service(
-    name="billing/ledger:http", address="10.97.44.210", port=80, endpoints=(f"{BACKEND_ADDRESS}:8080", "10.61.4.12:8080")
+    name="billing/ledger:http",
+    address="10.97.44.210",
+    protocol="tcp",
+    port=80,
+    node_port=None,
+    endpoints=(f"{BACKEND_ADDRESS}:8080", "10.61.4.12:8080"),
 )
 PODS = {"billing/invoice-api-7c9d4b6f5-x2lqh": CLIENT, "billing/ledger-0": BACKEND}
 CURL = f"nsenter --net=/var/run/netns/{CLIENT} curl -sS -m 3"
@@ -77,7 +82,7 @@ def build(machine: Machine) -> Netns:
     add_pod(machine, node, CLIENT, "veth1f6b02da", CLIENT_ADDRESS, "0a:6c:3d:09:00:0e")
     backend = add_pod(machine, node, BACKEND, "vethc83e5a90", BACKEND_ADDRESS, "0a:6c:3d:09:00:1f")
     machine.serve(backend, 8080, '{"balance": 1204}')
-    node.feed(["iptables-restore", "--noflush"], emit_rules([LEDGER], CLUSTER))
+    node.feed(["iptables-restore", "--noflush"], emit_ruleset([LEDGER], CLUSTER))
     node.feed(["iptables-restore", "--noflush"], FLANNEL)
     return node
 
@@ -122,7 +127,7 @@ def until_local(node: Netns, folder: Path, expected: str) -> str:
 def ask_around(node: Netns) -> dict[str, str]:
     """Give the outputs that a tired person collects."""
     prompt = f"root@{NODE}:~# "
-    chains = "|".join([LEDGER.chain, *(LEDGER.endpoint_chain(endpoint) for endpoint in LEDGER.endpoints)])
+    chains = "|".join([LEDGER.chain("SVC"), *(LEDGER.chain("SEP", endpoint) for endpoint in LEDGER.endpoints)])
     return {
         "rules": transcript(prompt, node, f"iptables-save -t nat | grep -E '{chains}|KUBE-POSTROUTING|KUBE-MARK-MASQ'"),
         "portals": transcript(prompt, node, "iptables -t nat -S | grep 'service portals'"),

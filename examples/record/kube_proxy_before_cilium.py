@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from examples.record import cilium_node, kube_proxy
+from bench.kube_proxy_ruleset import Service, emit_ruleset
+from examples.record import cilium_node
 from examples.record.bundle import collect_bundle
 from examples.record.cilium_node import Built, Plan, Pod
 from examples.record.machine import Machine, Netns, capture
@@ -32,8 +33,22 @@ PLAN = Plan(
     options={"kube-proxy-replacement": "probe"},
 )
 SERVICES = (
-    kube_proxy.Service(name="default/kubernetes:https", address="10.110.0.1", port=443, endpoints=("10.19.4.11:6443",)),
-    kube_proxy.Service(name="ingest/fetcher:metrics", address="10.110.61.8", port=9102, endpoints=("10.142.3.88:9102",)),
+    Service(
+        name="default/kubernetes:https",
+        address="10.110.0.1",
+        protocol="tcp",
+        port=443,
+        node_port=None,
+        endpoints=("10.19.4.11:6443",),
+    ),
+    Service(
+        name="ingest/fetcher:metrics",
+        address="10.110.61.8",
+        protocol="tcp",
+        port=9102,
+        node_port=None,
+        endpoints=("10.142.3.88:9102",),
+    ),
 )
 PROMPT = f"root@{PLAN.node}:~# "
 IN_POD = f"nsenter --net=/var/run/netns/{CLIENT.netns}"
@@ -46,7 +61,7 @@ def record(folder: Path) -> None:
         machine.serve(built.outside, 80, "feed 20481")
         node = built.node
         node.feed(["iptables-restore", "--noflush"], cilium_node.emit_rules(PLAN))
-        node.feed(["iptables-restore", "--noflush"], kube_proxy.emit_rules(SERVICES, "10.142.0.0/16"))
+        node.feed(["iptables-restore", "--noflush"], emit_ruleset(SERVICES, "10.142.0.0/16"))
         node.run("iptables", "-A", "FORWARD", *cilium_node.FEEDER)
         files = {"node/cilium-config.json": json.dumps(cilium_node.config_map(PLAN), indent=2) + "\n"}
 

@@ -6,7 +6,8 @@ import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from examples.record import cilium_node, kube_proxy
+from bench.kube_proxy_ruleset import Service, emit_ruleset
+from examples.record import cilium_node
 from examples.record.bundle import collect_bundle
 from examples.record.cilium_node import Built, Plan, Pod
 from examples.record.machine import Machine, Netns, capture
@@ -38,7 +39,14 @@ PLAN = Plan(
     outside=(API_SERVER,),
 )
 SERVICES = (
-    kube_proxy.Service(name="default/kubernetes:https", address="10.100.0.1", port=443, endpoints=(f"{API_SERVER}:6443",)),
+    Service(
+        name="default/kubernetes:https",
+        address="10.100.0.1",
+        protocol="tcp",
+        port=443,
+        node_port=None,
+        endpoints=(f"{API_SERVER}:6443",),
+    ),
 )
 PROMPT = f"[root@{PLAN.node} ~]# "
 STRICT = "net.ipv4.conf.all.rp_filter"
@@ -54,7 +62,7 @@ def record(folder: Path) -> None:
         built.outside.ip("route add 192.168.77.11/32 dev lo")
         machine.serve(built.outside, 6443, "ok")
         machine.serve(built.pods[DATABASE.name], 9187, "pg_up 1")
-        node.feed(["iptables-restore", "--noflush"], kube_proxy.emit_rules(SERVICES, "10.88.0.0/16"))
+        node.feed(["iptables-restore", "--noflush"], emit_ruleset(SERVICES, "10.88.0.0/16"))
         node.feed(["iptables-restore", "--noflush"], cilium_node.emit_rules(PLAN))
         node.run("iptables", "-I", "FORWARD", *cilium_node.FEEDER)
         files = {"node/cilium-config.json": json.dumps(cilium_node.config_map(PLAN), indent=2) + "\n"}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from examples.record import kube_proxy
+from bench.kube_proxy_ruleset import Service
 from examples.record.__main__ import INCIDENTS
 from tests.incidents.test_examples import RECORDED, Incident, assert_cause, diagnosis
 
@@ -21,9 +21,10 @@ def test_every_recorded_incident_has_its_recorder() -> None:
 
 def test_chains_are_named_as_kube_proxy_names_them() -> None:
     """A service's chain in a recording is the one that a real kube-proxy would write (its own test has this name)."""
-    service = kube_proxy.Service(name="ns1/svc1:p80", address="172.30.0.41", port=80, endpoints=("10.180.0.1:80",))
+    ends = ("10.180.0.1:80",)
+    service = Service(name="ns1/svc1:p80", protocol="tcp", address="172.30.0.41", port=80, node_port=None, endpoints=ends)
 
-    assert ("KUBE-SVC-XPGD46QRK7WJZT7O", "KUBE-SEP-SXIVWICOYRO3J4NJ") == (service.chain, service.endpoint_chain("10.180.0.1:80"))
+    assert ("KUBE-SVC-XPGD46QRK7WJZT7O", "KUBE-SEP-SXIVWICOYRO3J4NJ") == (service.chain("SVC"), service.chain("SEP", ends[0]))
 
 
 @pytest.mark.kernel(*TOOLS, *OVS_TOOLS)
