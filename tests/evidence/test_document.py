@@ -14,6 +14,8 @@ from podpath.net.provenance import Source
 
 TICKETS = pathlib.Path(__file__).parents[1] / "data" / "tickets"
 
+INCIDENTS = pathlib.Path(__file__).parents[2] / "examples" / "incidents"
+
 FENCED = """\
 # Pods cannot reach the API
 
@@ -113,6 +115,14 @@ def test_fences_do_not_matter(folder: pathlib.Path) -> None:
     fenced = split_document("a", (folder / "console.md").read_text().split("\n"))
     bare = split_document("a", (folder / "console.txt").read_text().split("\n"))
     assert _shape(fenced) == _shape(bare)
+
+
+@pytest.mark.parametrize("ticket", sorted(INCIDENTS.glob("*/ticket.md")), ids=lambda ticket: ticket.parent.name)
+def test_prose_does_not_matter(ticket: pathlib.Path) -> None:
+    """A ticket of which only the console lines are left gives the same sources."""
+    text = ticket.read_text("utf-8")
+    console = "\n".join(re.findall(r"```[^\n]*\n(.*?)```", text, re.DOTALL))
+    assert _shape(_split(text)) == _shape(_split(console))
 
 
 def test_wrapped_commands_are_joined() -> None:

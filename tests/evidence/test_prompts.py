@@ -15,6 +15,8 @@ PROMPTS = [
     ("ubuntu@w1:~$ sudo ip a", "ubuntu@w1:~$", "sudo ip a"),
     ("node1 ~ # ip r", "node1 ~ #", "ip r"),
     ("/ # ip route", "/ #", "ip route"),
+    ("w1 ~> ip r", "w1 ~>", "ip r"),
+    ("Node➜  ~ ip r", "Node➜  ~", "ip r"),
     ("bash-5.1# ip a", "bash-5.1#", "ip a"),
     ("dnstools# nslookup kubernetes", "dnstools#", "nslookup kubernetes"),
     ("> ip route", ">", "ip route"),

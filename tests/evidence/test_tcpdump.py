@@ -208,6 +208,12 @@ def test_other_shapes(body: str, spelled: str) -> None:
     assert spelled == str(_packet(f"22:13:20.1 {body}"))
 
 
+def test_packets_cut_to_the_essential() -> None:
+    """Lines without time and protocol, as people shorten them, are packets."""
+    text = "10.4.1.2.3853 > 10.3.5.9.7800: Flags [S]\n10.4.1.9.7800 > 10.4.1.2.3853: Flags [S.]"
+    assert ["SYN", "SYN,ACK"] == [protocols.flag_names(one.packet.flags) for one in _packets(text) if one.packet is not None]
+
+
 def test_elided_addresses_are_gaps() -> None:
     """A packet of which the address is not there is a gap, and the next one is read."""
     text = "22:13:20.1 IP 10.0.x.x.5 > 10.0.0.2.80: Flags [S]\n...\n22:13:20.1 IP 10.0.0.1 > 10.0.0.2: ESP"

@@ -24,7 +24,8 @@ from podpath.net.provenance import Source
 _PACKET = re.compile(
     r"\s*(?:(?:[-=*>]+|\(?\d{1,3}[.)])\s+)?(?:\d+ {2,3}(?:caplen \d+ len \d+ )?)?"
     r"(?:-?(?:\d{4}-\d\d-\d\d[ T])?(?:\d\d:\d\d:\d\d[.,](?:[\dxX*?]+|\.{2,3})|\d{9,10}\.\d{3,9}) +\S|"
-    r"(?:IP6?|ARP,) (?:\S+ > \S+|\(|Request|Reply|Ethernet)|(?:[0-9a-f]{2}:){5}[0-9a-f]{2} > \S+, (?:ethertype|802))"
+    r"(?:IP6?|ARP,) (?:\S+ > \S+|\(|Request|Reply|Ethernet)|[\w.:]+ > [\w.:]+: (?:Flags \[|ICMP6?,? |UDP, length)|"
+    r"(?:[0-9a-f]{2}:){5}[0-9a-f]{2} > \S+, (?:ethertype|802))"
 )
 _SIGNATURE = re.compile(
     r"Flags \[|\bIP6? \S+ > |\bIP6? \((?:tos|hlim|flowlabel|class)|\bARP,? |ethertype |who-has |ICMP |\S+ > \S+: |UDP, length|"
@@ -121,6 +122,8 @@ class _Reader:
         if not stripped or _TRAILER.match(line) or not stripped.strip("."):
             return False
         if line[0] == "\t" or _HEX.match(line):
+            return True
+        if line[0] == " " and _SECOND.match(stripped) and first.rstrip().endswith(")"):
             return True
         if _PACKET.match(line):
             return False
