@@ -42,15 +42,20 @@ class Evidence:
     """Reasons of freed IP packets, in order."""
 
 
-def compare(conversation: Conversation, seen: Evidence) -> tuple[Difference, ...]:
-    """Give the differences of the branch that agrees best; empty where one agrees wholly."""
-    return min((compare_branch(branch, seen) for branch in conversation.branches), key=len)
+def compare(conversation: Conversation, seen: Evidence, ignored: frozenset[str] = frozenset()) -> tuple[Difference, ...]:
+    """Give the differences of the branch that agrees best; empty where one agrees wholly.
+
+    Frames in the `ignored` namespaces, and the MACs of their neighbours, are the lab's own doing and are left out.
+    """
+    return min((compare_branch(branch, seen, ignored) for branch in conversation.branches), key=len)
 
 
-def compare_branch(branch: Branch, seen: Evidence) -> tuple[Difference, ...]:
+def compare_branch(branch: Branch, seen: Evidence, ignored: frozenset[str] = frozenset()) -> tuple[Difference, ...]:
     """Give the differences between one branch and what was seen."""
     differences: list[Difference] = []
-    predicted_frames, observed_frames = _predicted_frames(branch), _observed_frames(seen.observation.frames)
+    predicted_frames = _predicted_frames(branch, macs=not ignored)
+    frames = tuple(frame for frame in seen.observation.frames if frame.netns not in ignored)
+    observed_frames = _observed_frames(frames, macs=not ignored)
     if predicted_frames != observed_frames:
         differences.append(Difference(what="frames", predicted="\n".join(predicted_frames), observed="\n".join(observed_frames)))
     predicted_hits, observed_hits = _predicted_hits(branch), Counter(dict(seen.counters))
@@ -92,9 +97,11 @@ def _spell_hits(hits: Counter[RulePlace]) -> str:
     )
 
 
-def _predicted_frames(branch: Branch) -> list[str]:
+def _predicted_frames(branch: Branch, *, macs: bool) -> list[str]:
     steps = [step for trace in (*branch.traces, *branch.answers) for step in trace.steps if step.stage in _DEVICE_STAGES]
-    return [_spell(step.netns, step.link, step.stage == "device transmit", step.after) for step in sorted(steps, key=_netns)]
+    return [
+        _spell(step.netns, step.link, step.stage == "device transmit", step.after, macs) for step in sorted(steps, key=_netns)
+    ]
 
 
 def _netns(step: Step) -> str:
@@ -102,16 +109,16 @@ def _netns(step: Step) -> str:
     return step.netns
 
 
-def _observed_frames(frames: tuple[Frame, ...]) -> list[str]:
+def _observed_frames(frames: tuple[Frame, ...], *, macs: bool) -> list[str]:
     in_order = sorted(frames, key=lambda frame: (frame.netns, frame.time))
-    return [_spell(frame.netns, frame.link, frame.outgoing, frame.packet) for frame in in_order if frame.packet is not None]
+    return [_spell(frame.netns, frame.link, frame.outgoing, frame.packet, macs) for frame in in_order if frame.packet is not None]
 
 
-def _spell(netns: str, link: str | None, outgoing: bool, packet: Packet) -> str:  # noqa: FBT001 - a direction
+def _spell(netns: str, link: str | None, outgoing: bool, packet: Packet, with_macs: bool) -> str:  # noqa: FBT001 - a direction
     arrow = "out" if outgoing else "in"
     kind = packet.protocol == protocols.ICMP and packet.icmp_type not in (0, 8)
     ports = "" if kind or packet.protocol == protocols.ICMP else f" {packet.sport}>{packet.dport}"
     tcp = f" [{protocols.flag_names(packet.flags)}]" if packet.protocol == protocols.TCP else ""
     icmp = f" type {packet.icmp_type} code {packet.icmp_code}" if packet.protocol == protocols.ICMP else ""
-    macs = f" {packet.smac or _NO_MAC}>{packet.dmac or _NO_MAC}"
+    macs = f" {packet.smac or _NO_MAC}>{packet.dmac or _NO_MAC}" if with_macs else ""
     return f"{netns} {link} {arrow}: {packet.src} > {packet.dst}{ports}{tcp}{icmp} ttl {packet.ttl} tos {packet.tos:#x}{macs}"

@@ -7,6 +7,7 @@ What this kernel cannot hold (a bond, a BPF program) is named in `Twin.left_out`
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,8 +21,14 @@ from podpath.node.netfilter_text import emit_rule
 from podpath.node.node import Netns, Node
 from podpath.node.routing import DEFAULT_RULES, PolicyRule, Route
 
-BUILDABLE = frozenset({"veth", "bridge", "vxlan", "vlan"})
-"""Link kinds that a twin holds as they are. A physical device becomes a veth to a namespace that stands for the wire."""
+DATAPATH_SYSCTLS = re.compile(
+    r"net\.ipv4\.(?:ip_forward|fwmark_reflect|icmp_errors_use_inbound_ifaddr|ip_forward_use_pmtu|fib_multipath_hash_policy)"
+    r"|net\.ipv4\.conf\.(?P<device>.+)\.(?:rp_filter|accept_local|route_localnet|src_valid_mark|bc_forwarding|arp_ignore|arp_filter"
+    r"|arp_announce|proxy_arp|send_redirects|forwarding|ignore_routes_with_linkdown|drop_unicast_in_l2_multicast)"
+    r"|net\.bridge\.bridge-nf-call-(?:ip|ip6|arp)tables"
+    r"|net\.netfilter\.nf_conntrack_(?:tcp_loose|tcp_be_liberal|tcp_ignore_invalid_rst|tcp_no_window_check|checksum)"
+)
+"""Sysctls that decide over a packet's way; the thousands of others of a `sysctl -a` are left as this kernel has them."""
 
 
 class Command(NamedTuple):
@@ -76,15 +83,17 @@ def _emit_state(netns: Netns, built: set[str], left_out: list[str]) -> Iterator[
     lines += [line for link in links for line in _attributes(link, built)]
     lines += [_address(address) for address in netns.addresses.items if address.scope != "host"]
     lines += [_neighbour(neighbour) for neighbour in netns.neighbours.items]
-    lines += [_route(route) for route in netns.routes.items if not route.inferred and route.protocol != "kernel"]
+    listed = [route for route in netns.routes.items if not route.inferred and route.protocol != "kernel"]
+    lines += [_route(route) for route in sorted(listed, key=_has_gateway)]
     lines += _policy_rules(netns)
     yield Command(("ip", "-n", netns.name, "-batch", "-"), _batch(lines))
     entries = list(_fdb(netns))
     if entries:
         yield Command(("bridge", "-n", netns.name, "-batch", "-"), _batch(entries))
-    settings = {key: fact.value for key, fact in sorted(netns.sysctls.items(), key=_sysctl_order) if isinstance(fact, Known)}
+    settings = list(_settings(netns, {*built, "all", "default", "lo"}))
+    settings += [f"net/ipv4/neigh/{link.name}/proxy_delay = 0" for link in links]  # else a proxy answers up to 0.8 s later
     if settings:
-        yield Command(("sysctl", "-q", "-p", "-"), _batch(f"{key} = {value}" for key, value in settings.items()), netns.name)
+        yield Command(("sysctl", "-q", "-p", "-"), _batch(settings), netns.name)
     yield from _netfilter(netns, left_out)
 
 
@@ -167,10 +176,26 @@ def _neighbour(neighbour: Neighbour) -> str:
     return f"neigh replace {neighbour.address}{lladdr} dev {neighbour.link} nud {state if neighbour.mac else 'failed'}"
 
 
+def _settings(netns: Netns, devices: set[str]) -> Iterator[str]:
+    """Write the sysctls that a packet's way can depend on, of devices that are there."""
+    for key, fact in sorted(netns.sysctls.items(), key=_sysctl_order):
+        found = DATAPATH_SYSCTLS.fullmatch(key)
+        if found and isinstance(fact, Known) and (found["device"] is None or found["device"] in devices):
+            # slashes between the parts, since a device's name may hold dots (sysctl(8))
+            device = found["device"]
+            path = key.replace(".", "/") if device is None else f"net/ipv4/conf/{device}/{key.rpartition('.')[2]}"
+            yield f"{path} = {fact.value}"
+
+
 def _sysctl_order(item: tuple[str, object]) -> tuple[int, str]:
     """Put forwarding first and `all` before the devices: writing ip_forward resets other keys (devinet_sysctl_forward)."""
     key = item[0]
     return (0 if key.endswith("ip_forward") else 1 if ".all." in key else 2, key)
+
+
+def _has_gateway(route: Route) -> bool:
+    """Order routes so that a gateway's own route is there before it is used."""
+    return any(hop.gateway for hop in route.nexthops)
 
 
 def _route(route: Route) -> str:

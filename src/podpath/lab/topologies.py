@@ -64,7 +64,6 @@ def routed_pods(*, gateways: bool = True) -> Topology:
             pod.add_route("169.254.1.1", "eth0", scope="link")
             pod.add_route("default", "eth0", "169.254.1.1")
             host.sysctls[f"net.ipv4.conf.{device}.proxy_arp"] = "1"
-            host.sysctls[f"net.ipv4.neigh.{device}.proxy_delay"] = "0"  # else the kernel answers up to 0.8 s later
         host.add_route(f"10.1.0.{number + 1}", device, scope="link")
         speakers.append((pod.name, Address.parse(f"10.1.0.{number + 1}")))
     return _with_uplink(draft, speakers, ("lxc1", "lxc2", "eth0"), "routed pods")

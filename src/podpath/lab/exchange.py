@@ -1,0 +1,16 @@
+"""The packets that Linux itself sends for a short exchange, where they differ from the model's usual ones."""
+
+from __future__ import annotations
+
+from podpath.datapath.conversation import PAYLOAD, Act, script_of
+from podpath.net import protocols
+
+_SYN, _SYN_ACK, _ACK, _DATA, _ANSWER = script_of(protocols.TCP)
+KERNEL_SCRIPTS: dict[int, tuple[Act, ...]] = {
+    protocols.TCP: (
+        _SYN, _SYN_ACK, _ACK, _DATA, Act("data ACK", True, protocols.ACK, 1, 1 + PAYLOAD),
+        _ANSWER, Act("data reply ACK", False, protocols.ACK, 1 + PAYLOAD, 1 + PAYLOAD),
+    ),
+}  # fmt: skip
+"""A new connection is in quick-ack mode, so each side's data is acknowledged by a packet of its own
+(tcp_enter_quickack_mode, net/ipv4/tcp_input.c v6.12)."""
