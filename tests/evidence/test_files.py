@@ -32,6 +32,13 @@ def test_two_outputs_without_prompts() -> None:
     assert [2, 1] == [len(one.lines) for one in parse_file("x", text.encode()).sources]
 
 
+def test_captures_under_notes() -> None:
+    """Captures at two points, each under a note that names it, are two sources."""
+    packet = "10:00:00.1 IP 10.0.0.1.5 > 10.0.0.2.80: Flags [S], seq 1, win 5, length 0\n"
+    found = parse_file("x", f"On the pod:\n{packet}{packet}\nOn the host:\n{packet}".encode())
+    assert [("On the pod:", 2), ("On the host:", 1)] == [(one.label, len(one.lines)) for one in found.sources]
+
+
 def test_prose_holds_no_evidence() -> None:
     """A file of prose gives no source, and a gap that says so."""
     found = parse_file("x.md", b"Everything is fine on this node, and we do not know why.\n")

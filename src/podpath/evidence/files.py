@@ -124,6 +124,8 @@ def is_whole(source: Source, text: str) -> bool:
         return False
     if len(source.lines) > MANY_LINES:
         return True
+    if found.name == "tcpdump" and len({part.label for part in split_document(source.name, source.lines)}) > 1:
+        return False  # captures at several points, each under a note that says where
     unread = [gap.span for gap in found.read(source).gaps]
     return not any(match_shape(line) for span in unread for line in span.text.split("\n"))
 

@@ -97,7 +97,8 @@ SHAPES: tuple[Shape, ...] = (
            rf"\d+: [^\s:]+:? (?:state \S+ |<).*master \S+ state|{_MAC} dev \S+|port\s+vlan(?:-id|\sid|ids)?|dev \S+ port \S+ grp",
            nested=True),
     _shape("ss", "ss netstat lsof", r"(?:Netid +)?State +Recv-Q|Active Internet connections|Proto +Recv-Q|"
-           r"(?:LISTEN|ESTAB|UNCONN|SYN-SENT|TIME-WAIT) +\d+ +\d+ |(?:tcp|udp)6? +(?:LISTEN|UNCONN|ESTAB|TIME-WAIT|SYN-SENT|\d+ +\d+ )", nested=True),
+           r"(?:LISTEN|ESTAB|UNCONN|SYN-SENT|TIME-WAIT) +\d+ +\d+ |"
+        r"(?:tcp|udp)6? +(?:LISTEN|UNCONN|ESTAB|TIME-WAIT|SYN-SENT|\d+ +\d+ )", nested=True),
     _shape("ovs-vsctl show", "ovs-vsctl",
            r'Bridge "?[\w.-]+"?$|Port "?[\w.-]+"?$|ovs_version: "|Interface "?[\w.-]+"?$',
            r"[0-9a-f]{8}-[0-9a-f-]{27}$|(?:type|tag|trunks|options|fail_mode|datapath_type|error|Controller|Manager|is_connected|"
