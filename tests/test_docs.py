@@ -10,6 +10,7 @@ import pytest
 
 import podpath
 from scripts import generate_docs
+from tests.command import podpath as command_line
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "examples").rglob("README.md")])
@@ -64,6 +65,19 @@ def test_ci_runs_the_readmes_test_command() -> None:
 
     assert re.search(r"^scripts/test$", readme, re.MULTILINE)
     assert run.rstrip().endswith("exec scripts/test")
+
+
+def test_the_answer_in_the_readme_is_what_podpath_says() -> None:
+    """Every line of the answer shown is printed by the command shown, in that order."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    command = re.search(r"\.venv/bin/podpath (?P<arguments>diagnose \S+)$", readme, re.MULTILINE)
+    shown = re.search(r"```text\n(?P<answer>CAUSE.*?)```", readme, re.DOTALL)
+    assert command is not None
+    assert shown is not None
+    printed = iter(command_line(*command["arguments"].split(), cwd=ROOT).stdout.splitlines())
+    answer = [line for line in shown["answer"].splitlines() if line.strip(" .")]
+
+    assert [] == [line for line in answer if not any(line.rstrip() == other.rstrip() for other in printed)]
 
 
 def test_the_changelog_knows_the_version() -> None:

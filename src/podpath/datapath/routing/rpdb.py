@@ -2,7 +2,7 @@
 
 Rules are tried by priority (`net/core/fib_rules.c:fib_rules_lookup v6.12`). A namespace that never had rules of its own skips
 them: its local and main tables share one trie, in which the longest prefix wins over both
-(`include/net/ip_fib.h:fib_lookup`, `net/ipv4/fib_trie.c:fib_trie_unmerge v6.12`).
+(`include/net/ip_fib.h:fib_lookup v6.12`, `net/ipv4/fib_trie.c:fib_trie_unmerge v6.12`).
 """
 
 from __future__ import annotations
