@@ -29,15 +29,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 from podpath.checks import enslaved_route
 from podpath.checks.enslaved_route import SlaveRoute
 from podpath.checks.finding import Finding, Repair
+from podpath.checks.topology import Enslaved, best_routes, find_link
 from podpath.net.addresses import Address, Mac
 from podpath.net.provenance import Span
 from podpath.node.case import ArpSighting, Case, Sighting
 from podpath.node.links import Link
+from podpath.node.routing import Route
 
 NAME = "foreign-arp"
 SHOWN_FRAMES = 3
@@ -177,13 +180,31 @@ def _broken(arp: ArpSighting, window: Window) -> tuple[str, ...]:
 
 
 def _find_route(case: Case, arp: ArpSighting) -> SlaveRoute | None:
-    """Give the route over an enslaved device by which the host asks for the ARP's target."""
+    """Give the route by which the host asks for the ARP's target: over an enslaved device, or one without the address."""
     if arp.operation != "request":
         return None
     fitting = [
         found for found in enslaved_route.find_slave_routes(case.node) if found.wins and found.route.prefix.covers(arp.target)
     ]
-    return max(fitting, key=lambda found: found.route.prefix.length, default=None)
+    return max(fitting, key=lambda found: found.route.prefix.length, default=None) or _find_stray_route(case, arp)
+
+
+def _find_stray_route(case: Case, arp: ArpSighting) -> SlaveRoute | None:
+    """Give the winning one of several routes to one prefix, where its device is not known to carry the sender's address."""
+    routes = best_routes(case.node.host, arp.target)
+    same = [route for route in routes if route.prefix == routes[0].prefix and route.nexthops]
+    if len(same) < 2 or _carries(case, same[0], arp.sender):
+        return None
+    name = same[0].nexthops[0].link
+    link = find_link(case.node.host, name) if name is not None else None
+    if link is None or len({route.nexthops[0].link for route in same}) < 2:
+        return None
+    stray = Enslaved("", f"not the device that carries {arp.sender}", ())
+    return SlaveRoute(same[0], link, stray, (), tuple(same[1:]))
+
+
+def _carries(case: Case, route: Route, address: Address) -> bool:
+    return any(item.address == address and item.link == route.nexthops[0].link for item in case.node.host.addresses.items)
 
 
 def _find_owner(case: Case, arp: ArpSighting, route: SlaveRoute | None) -> Link | None:
@@ -206,7 +227,11 @@ def _repairs(case: Case, arp: ArpSighting, route: SlaveRoute | None) -> tuple[Re
         slaves = [
             found.route for found in enslaved_route.find_slave_routes(case.node) if found.route.prefix == route.route.prefix
         ]
-        return (enslaved_route.repair(slaves),)
+        if slaves:
+            return (enslaved_route.repair(slaves),)
+        rightful = next((other for other in route.beaten if _carries(case, other, arp.sender)), route.beaten[-1])
+        wrong = [other for other in (route.route, *route.beaten) if other is not rightful]
+        return (replace(enslaved_route.repair(wrong), title="delete the routes over devices that do not carry the address"),)
     return (Repair(title="announce the right MAC to heal at once", commands=(f"arping -U -c 3 -I DEVICE {arp.sender}",)),)
 
 

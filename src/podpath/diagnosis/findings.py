@@ -124,7 +124,9 @@ def _by_difference(cause: Cause, differences: Sequence[ChainDifference]) -> Iter
 def _supposed(suppositions: Sequence[Supposition]) -> Iterator[str]:
     for item in suppositions:
         instead = f", not {item.instead_of}" if item.instead_of and item.instead_of != item.meaning else ""
-        if item.contradicts is not None and item.contradicts != item.span:
+        if isinstance(item.value, Chain) and item.contradicts is not None:
+            yield f"With {item.fact} {item.meaning} it fails as seen; {item.instead_of} it works."
+        elif item.contradicts is not None and item.contradicts != item.span:
             yield f"So {item.fact} was: {item.meaning}; what {item.contradicts} shows cannot have held then."
         else:
             yield f"For this, {item.fact} has to be: {item.meaning}{instead}."

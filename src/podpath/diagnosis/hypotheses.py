@@ -11,15 +11,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
+from podpath.checks.topology import find_tables
 from podpath.diagnosis.symptoms import Symptom
 from podpath.diagnosis.worlds import Supposition, World
 from podpath.net.addresses import Address
-from podpath.net.provenance import Known
+from podpath.net.provenance import Fact, Known
 from podpath.node.alteration import apply_change, apply_changes
 from podpath.node.case import Case, Deed
 from podpath.node.change import DeleteRoute, SetSysctl
 from podpath.node.netfilter import Chain, Netfilter, Table
-from podpath.node.node import HOST, Netns, Node
+from podpath.node.node import HOST, Cilium, Netns, Node
 
 
 class Switch(NamedTuple):
@@ -55,6 +56,22 @@ def suppose_unshown(case: Case, symptoms: Iterable[Symptom]) -> Iterator[World]:
     for address in ends:
         yield from _lose_route(case.node, address)
     yield _leave_untranslated(case.node)
+    yield from _masquerade_in_bpf(case.node)
+
+
+def _masquerade_in_bpf(node: Node) -> Iterator[World]:
+    """Suppose Cilium's masquerade in BPF on a node that runs Cilium, where nothing shows its configuration."""
+    key = "enable-bpf-masquerade"
+    options = node.cilium.options if node.cilium is not None else {}
+    traces = [link.name for link in node.host.links.items if link.name.startswith(("lxc", "cilium_"))]
+    chains = [name for table in find_tables(node.host, "filter") for name in table.chains if "CILIUM" in name]
+    if key in options or not (traces or chains):
+        return
+    supposed: dict[str, Fact[str]] = {**options, key: Known("true", None, "supposed")}
+    ask = "kubectl -n kube-system get configmap cilium-config -o yaml | grep masquerade"
+    fact, meaning = f"{key} of Cilium", "true: sources are translated in BPF, past conntrack"
+    supposition = Supposition(fact, meaning, "false: netfilter translates them", ask, None)
+    yield World(replace(node, cilium=replace(node.cilium or Cilium(options={}), options=supposed)), (supposition,))
 
 
 def _drop_forwarded(node: Node) -> Iterator[World]:
