@@ -14,9 +14,6 @@ from podpath.net.provenance import Known, Listing
 from podpath.node.links import Link, Peer
 from podpath.node.node import HOST, Netns, Node
 
-ANY_TABLE = 50
-"""The far end's routing table in which every address is local."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wired:
@@ -98,9 +95,16 @@ def _gateway_mac(home: Netns, link: Link) -> Mac | None:
 
 
 def _answer_for_all(name: str) -> tuple[Command, ...]:
+    """Make every address local to what comes in, and everything outward to what goes out.
+
+    The local table holds them: a sender's source is looked up there (net/ipv4/route.c:ip_route_output_key_hash_rcu v6.12).
+    """
     lines = (
-        "addr add 192.0.0.8/32 dev lo", f"route add local 0.0.0.0/0 dev lo table {ANY_TABLE}",
-        f"rule add iif eth0 priority 10 lookup {ANY_TABLE}", "route add default dev eth0 src 192.0.0.8",
+        "addr add 192.0.0.8/32 dev lo",
+        "route add local 0.0.0.0/0 dev lo table local",
+        "rule add iif eth0 priority 10 lookup local",
+        "rule del priority 0",
+        "route add default dev eth0 src 192.0.0.8",
     )  # fmt: skip
     keys = ("net.ipv4.conf.eth0.accept_local = 1", "net.ipv4.conf.all.accept_local = 1", "net.ipv4.conf.all.rp_filter = 0")
     return (
