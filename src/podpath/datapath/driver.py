@@ -14,16 +14,13 @@ HOPS = 400
 def drive(walk: Walk, skb: Skb, path: str) -> Outcome:
     """Send a packet down a path until it ends."""
     for _ in range(HOPS):
-        path_or_outcome = _run(walk, skb, path)
-        if not isinstance(path_or_outcome, str):
-            return path_or_outcome
-        path = path_or_outcome
-    return boundary(walk, skb, "circle")
-
-
-def _run(walk: Walk, skb: Skb, path: str) -> str | Outcome:
-    for stage in ORDER[skb.packet.family][path]:
-        following = stage.run(walk, skb)
-        if following is not None:
+        for stage in ORDER[skb.packet.family][path]:
+            following = stage.run(walk, skb)
+            if following is not None:
+                break
+        else:
+            raise AssertionError(f"the path {path} ends without saying how it goes on")
+        if not isinstance(following, str):
             return following
-    raise AssertionError(f"the path {path} ends without saying how it goes on")
+        path = following
+    return boundary(walk, skb, "circle")

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from podpath.net.addresses import Mac
+from podpath.net.addresses import Address, Mac
 from podpath.net.packet import Packet
 
 BROADCAST = Mac("ff:ff:ff:ff:ff:ff")
@@ -18,6 +18,18 @@ _DMAC = Packet._fields.index("dmac")
 def with_macs(packet: Packet, smac: Mac | None, dmac: Mac | None) -> Packet:
     """Give the packet another Ethernet header."""
     return Packet._make((*packet[:_SMAC], smac, dmac, *packet[_DMAC + 1 :]))
+
+
+def with_source(packet: Packet, src: Address, sport: int) -> Packet:
+    """Give the packet another source address and port."""
+    _, dst, protocol, _, *rest = packet
+    return Packet._make((src, dst, protocol, sport, *rest))
+
+
+def with_destination(packet: Packet, dst: Address, dport: int) -> Packet:
+    """Give the packet another destination address and port."""
+    src, _, protocol, sport, _, *rest = packet
+    return Packet._make((src, dst, protocol, sport, dport, *rest))
 
 
 def with_ttl(packet: Packet, ttl: int) -> Packet:

@@ -6,6 +6,7 @@ What is here follows from the evidence alone: nothing depends on a walk's choice
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from podpath.datapath.routing.derived import complete_routes
 from podpath.datapath.routing.fib import Destinations
@@ -15,6 +16,9 @@ from podpath.net.provenance import Fact
 from podpath.node.links import FdbEntry, InterfaceAddress, Link, Neighbour
 from podpath.node.node import Netns
 
+if TYPE_CHECKING:
+    from podpath.datapath.routing.input import InputRoute
+
 LOOPBACK = Link(name=IfName("lo"), kind="loopback", mtu=65536, ifindex=1, inferred="every namespace has it")
 
 
@@ -23,12 +27,15 @@ class Namespace:
 
     __slots__ = (
         "_mac_links",
+        "_other_locals",
         "addresses",
         "answers",
         "by_link",
+        "decisions",
         "destinations",
         "facts",
         "fdb",
+        "forwards",
         "links",
         "loopback",
         "name",
@@ -50,6 +57,8 @@ class Namespace:
         self.by_link: dict[str, tuple[InterfaceAddress, ...]] = {}
         self.addresses: dict[Address, InterfaceAddress] = {}
         self._index_addresses()
+        self._other_locals = any(route.type == "local" and not route.inferred for route in netns.routes.items)
+        """Whether the local table may hold more than the addresses imply."""
         self.ports: dict[str, tuple[Link, ...]] = {}
         """By bridge (or other master)."""
         for link in self.ordered:
@@ -65,10 +74,14 @@ class Namespace:
             self.fdb[key] = (*self.fdb.get(key, ()), entry)
         self.facts: dict[tuple[str, str], Fact[str]] = {}
         """Per-device settings, by name and device (see `settings`)."""
+        self.forwards: dict[str, bool] = {}
+        """Whether what comes in on a device is forwarded, where the evidence says it."""
         self.answers: dict[object, object] = {}
         """What was worked out without asking for anything unknown, by question."""
         self.rpdb: dict[Family, Rpdb] = {}
         self.destinations: Destinations = {}
+        self.decisions: dict[object, InputRoute] = {}
+        """What input routing decided without asking, by flow."""
         self._mac_links: dict[str, Mac] = {
             item.link: macs[item.address] for item in self.addresses.values() if item.address in macs and item.link != "lo"
         }
@@ -104,6 +117,8 @@ class Namespace:
         """Tell whether packets for the address are delivered here: its own, or one of a `local` route."""
         if address in self.addresses:
             return True
+        if not self._other_locals:
+            return address.is_loopback
         table = self.routing(address.family).local
         found = table.lookup(address.value, 0, None, ()) if table is not None else None
         return found is not None and not found.error and found.type == "local"

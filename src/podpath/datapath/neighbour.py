@@ -39,6 +39,8 @@ class Resolution(NamedTuple):
     failed: bool = False
     asked: Station | None = None
     """Who answered an ARP request, and so learned the MAC of its sender."""
+    sender: Address | None = None
+    """The sender address of the ARP request."""
 
 
 def resolve(walk: Walk, namespace: Namespace, link: Link, destination: Destination, packet: Packet) -> Resolution:
@@ -46,17 +48,18 @@ def resolve(walk: Walk, namespace: Namespace, link: Link, destination: Destinati
     nexthop = destination.gateway or packet.dst
     if link.noarp or link.kind in WITHOUT_ARP:
         return Resolution(None, "{0} needs no link-layer address", (link.name,))
-    sender = announced_source(namespace, link, nexthop, packet.src)
-    key = ("neighbour", link.name, nexthop, sender, destination.gateway is None)
+    own = packet.src if namespace.has_local(packet.src) else None
+    key = ("neighbour", link.name, nexthop, own, destination.gateway is None)
     found = namespace.answers.get(key)
     if not isinstance(found, Resolution):
         asked = walk.choices.asked
+        sender = announced_source(namespace, link, nexthop, packet.src)
         found = _resolve(walk, namespace, link, destination, _Question(nexthop, sender))
         found = _with_request(namespace, link, found, nexthop, sender)
         if walk.choices.asked == asked:
             namespace.answers[key] = found
-    if found.asked is not None and sender is not None:
-        walk.heard[found.asked.netns, found.asked.link.name, sender] = namespace.mac(link)
+    if found.asked is not None and found.sender is not None:
+        walk.heard[found.asked.netns, found.asked.link.name, found.sender] = namespace.mac(link)
     if found.failed:
         return _recall(walk, namespace, link, nexthop, found)
     return found
@@ -147,6 +150,7 @@ def _ask_proxy(walk: Walk, around: Segment, target: Address, link: Link) -> Reso
 
 def _with_request(namespace: Namespace, link: Link, found: Resolution, target: Address, sender: Address | None) -> Resolution:
     """Note the ARP request where its sender address belongs to another device: it teaches that address a foreign MAC."""
+    found = found._replace(sender=sender)
     if sender is None or sender.family == 6 or found.template.endswith("(entry {2})"):
         return found
     owner = namespace.addresses.get(sender)

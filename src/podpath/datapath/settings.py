@@ -123,7 +123,12 @@ def either(walk: Walk, namespace: Namespace, setting: Setting, device: str) -> b
 
 def assumed_maximum(namespace: Namespace, setting: Setting, device: str) -> int:
     """Give max(all, device), an unknown value counting as its likeliest: for what only colours a step."""
-    return max(integer(_likeliest(device_fact(namespace, setting, name))) for name in (ALL, device))
+    key = ("assumed", setting.name, device)
+    level = namespace.answers.get(key)
+    if not isinstance(level, int):
+        level = max(integer(_likeliest(device_fact(namespace, setting, name))) for name in (ALL, device))
+        namespace.answers[key] = level
+    return level
 
 
 def _likeliest(fact: Fact[str]) -> str:
@@ -135,10 +140,14 @@ def forwarding(walk: Walk, namespace: Namespace, device: str) -> bool:
 
     Writing `net.ipv4.ip_forward` sets every device, so it stands for one that is not in the evidence.
     """
-    fact = namespace.facts.get(("forwarding", device))
-    if fact is None:
-        fact = namespace.facts["forwarding", device] = _find_forwarding(namespace, device)
-    return bool(integer(walk.choices.resolve(fact)))
+    known = namespace.forwards.get(device)
+    if known is not None:
+        return known
+    fact = _find_forwarding(namespace, device)
+    forwards = bool(integer(walk.choices.resolve(fact)))
+    if isinstance(fact, Known):
+        namespace.forwards[device] = forwards
+    return forwards
 
 
 def _find_forwarding(namespace: Namespace, device: str) -> Fact[str]:

@@ -116,6 +116,5 @@ class Walk:
         link: str | None = None,
     ) -> None:
         """Record a decision on the packet; `skb.packet` is what it is after it."""
-        self.steps.append(
-            Step(stage, skb.netns.name, function, before, skb.packet, decision, template, arguments, spans, near, link)
-        )
+        fields = (stage, skb.netns.name, function, before, skb.packet, decision, template, arguments, spans, near, link)
+        self.steps.append(tuple.__new__(Step, fields))  # the constructor of a named tuple unpacks its arguments once more

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from podpath.datapath.conntrack.connection import Connection
 from podpath.datapath.conntrack.tuples import ICMPS, PORTED, inverse
+from podpath.datapath.frames import with_destination, with_source
 from podpath.net.packet import Packet
 from podpath.node.netfilter import ConnTuple
 
@@ -36,7 +37,7 @@ def _put(packet: Packet, target: ConnTuple, *, source: bool) -> Packet:
             return packet._replace(src=target.src, sport=port, dport=port)
         return packet._replace(dst=target.dst, sport=port, dport=port)
     if packet.protocol in PORTED:
-        return (
-            packet._replace(src=target.src, sport=target.sport) if source else packet._replace(dst=target.dst, dport=target.dport)
-        )
+        if source:
+            return with_source(packet, target.src, target.sport)
+        return with_destination(packet, target.dst, target.dport)
     return packet._replace(src=target.src) if source else packet._replace(dst=target.dst)

@@ -46,8 +46,26 @@ class InputRoute(NamedTuple):
     """What source validation said; its cause stands in `cause` too."""
 
 
+_REMEMBERED = 1 << 15
+"""Decisions kept; a conversation asks for the same two again and again."""
+
+
 def route_input(walk: Walk, namespace: Namespace, flow: Flow, link: Link) -> InputRoute:
     """Route a packet that came in on a device."""
+    decisions = namespace.decisions
+    key = flow if namespace.routing(flow.dst.family).custom else (flow.dst, flow.src, link.name, flow.tos)
+    decided = decisions.get(key)
+    if decided is None:
+        asked = walk.choices.asked
+        decided = _route(walk, namespace, flow, link)
+        if walk.choices.asked == asked:
+            if len(decisions) >= _REMEMBERED:
+                decisions.clear()
+            decisions[key] = decided
+    return decided
+
+
+def _route(walk: Walk, namespace: Namespace, flow: Flow, link: Link) -> InputRoute:
     family = flow.dst.family
     refused = _martian(walk, namespace, flow, link) if family == 4 else None
     if refused is not None:

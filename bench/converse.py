@@ -1,0 +1,146 @@
+"""How many conversations a second the model holds with random services of a node, and what one costs as services multiply.
+
+    python bench/converse.py [--json]
+
+A pod on the node's bridge connects to services of a kube-proxy ruleset with 3 endpoints each; one conversation is the
+handshake, data both ways, through every endpoint that the kernel may choose.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from bench.kube_proxy_ruleset import Service, generate_ruleset, generate_services  # the folder above is only now on the path
+from bench.measurement import Measurement, emit  # as above
+from podpath.assembly.netfilter import assemble_netfilter
+from podpath.datapath.compiled import Engine
+from podpath.datapath.conversation import converse
+from podpath.evidence.iptables_rules import read_rules
+from podpath.net import protocols
+from podpath.net.addresses import Address, IfName, Prefix
+from podpath.net.probe import Probe
+from podpath.net.provenance import Known, Listing, Source
+from podpath.node.links import Bridge, BridgePort, InterfaceAddress, Link, Peer
+from podpath.node.netfilter import Netfilter
+from podpath.node.node import HOST, Netns, Node
+from podpath.node.routing import DEFAULT_RULES, Nexthop, Route
+
+ENDPOINTS = 3
+SIZES = (100, 1_000, 10_000)
+LEAST_PER_SECOND = 500
+SECONDS = 3.0
+POD = Address.parse("10.244.250.5")
+"""In a network of the node's own, that no endpoint of the ruleset is in."""
+SYSCTLS = {
+    "net.ipv4.ip_forward": "1",
+    "net.ipv4.conf.all.rp_filter": "0",
+    "net.bridge.bridge-nf-call-iptables": "1",
+}
+
+
+def build_node(services: int) -> Node:
+    """Build a node as flannel's host-gw backend keeps it: pods on a bridge, a route to every other node's pods."""
+    source = Source(
+        name="iptables-save.txt", lines=tuple(generate_ruleset(services, ENDPOINTS).splitlines()), command="iptables-save"
+    )
+    tables = assemble_netfilter([(source, read_rules(source))]).netfilter[4]
+    host = _netns(
+        HOST,
+        (
+            Link(name=IfName("eth0")),
+            Link(name=IfName("cni0"), kind="bridge", bridge=Bridge()),
+            Link(name=IfName("veth5"), kind="veth", peer=Known(Peer(netns="pod", link=IfName("eth0"))), master=IfName("cni0"),
+                 port=BridgePort(hairpin=True)),
+        ),
+        ("eth0 192.168.0.1/16", "cni0 10.244.250.1/24"),
+        (*_other_nodes(), _route("default", "eth0", "192.168.255.254")),
+    )  # fmt: skip
+    pod = _netns(
+        "pod",
+        (Link(name=IfName("eth0"), kind="veth", peer=Known(Peer(netns=HOST, link=IfName("veth5")))),),
+        (f"eth0 {POD}/24",),
+        (_route("default", "eth0", "10.244.250.1"),),
+    )
+    return Node(name="bench", namespaces={HOST: replace(host, netfilter={4: tables}), "pod": pod})
+
+
+def _other_nodes() -> Iterator[Route]:
+    for second in (244, 245):
+        for third in range(256):
+            if (second, third) != (244, 250):
+                yield _route(f"10.{second}.{third}.0/24", "eth0", f"192.168.1.{third}")
+
+
+def _netns(name: str, links: tuple[Link, ...], addresses: tuple[str, ...], routes: tuple[Route, ...]) -> Netns:
+    parsed = []
+    for text in addresses:
+        link, _, address = text.partition(" ")
+        value, _, length = address.partition("/")
+        parsed.append(InterfaceAddress(link=IfName(link), address=Address.parse(value), length=int(length)))
+    return Netns(
+        name=name,
+        role=HOST if name == HOST else "pod",
+        links=Listing(links, True, "ip link"),
+        addresses=Listing(tuple(parsed), True, "ip addr"),
+        routes=Listing((*routes, *(_connected(item) for item in parsed)), True, "ip route"),
+        rules=Listing(DEFAULT_RULES[4], True, "ip rule"),
+        sysctls={key: Known(value) for key, value in SYSCTLS.items()},
+        sysctls_complete=True,
+        netfilter={4: Netfilter(complete=True)},
+    )
+
+
+def _route(prefix: str, link: str, gateway: str) -> Route:
+    return Route(prefix=Prefix.parse(prefix, 4), nexthops=(Nexthop(link=IfName(link), gateway=Address.parse(gateway)),))
+
+
+def _connected(item: InterfaceAddress) -> Route:
+    return Route(prefix=item.prefix, nexthops=(Nexthop(link=item.link),), scope="link", prefsrc=item.address)
+
+
+def draw_probes(services: list[Service], count: int) -> list[Probe]:
+    """Draw connections of the pod to random services."""
+    chance = random.Random(1)  # noqa: S311  # a benchmark's input
+    drawn = []
+    for _ in range(count):
+        service = chance.choice(services)
+        protocol = protocols.UDP if service.protocol == "udp" else protocols.TCP
+        drawn.append(Probe(protocol, POD, Address.parse(service.address), chance.randrange(32768, 61000), service.port, "pod"))
+    return drawn
+
+
+def measure_rate(engine: Engine, probes: list[Probe]) -> float:
+    """Give conversations per second of CPU time, over at least `SECONDS`."""
+    held, started = 0, time.process_time()
+    while (spent := time.process_time() - started) < SECONDS:
+        for probe in probes[:50]:
+            converse(engine, probe)
+        held += len(probes[:50])
+        probes = probes[50:] + probes[:50]
+    return held / spent
+
+
+def measure() -> Iterator[Measurement]:
+    """Measure the rate at each size; the largest against the smallest says what services cost."""
+    first = None
+    for size in SIZES:
+        engine = Engine(build_node(size))
+        probes = draw_probes(generate_services(size, ENDPOINTS), 5000)
+        for probe in probes[:20]:
+            converse(engine, probe)
+        rate = measure_rate(engine, probes)
+        first = first or rate
+        bound = LEAST_PER_SECOND if size == SIZES[-1] else None
+        name = f"conversations with random ones of {size:,} services, one core"
+        yield Measurement(name, rate, "/s", bound, more_is_better=True, against=f"{SIZES[0]} services", other=first)
+
+
+if __name__ == "__main__":
+    emit(measure())
