@@ -61,6 +61,7 @@ def assemble_case(read: Iterable[tuple[Source, Reading]], asked: tuple[Address, 
     netfilter = _assemble_netfilter(evidence)
     base = _build(evidence, netfilter, {})
     ways = [(fork, way) for fork in base.disputes.forks for way in range(len(fork.ways)) if way != fork.taken]
+    ways.sort(key=lambda way: way[0].standings[way[1]])
     alternatives = [
         _make_alternative(fork, way, _build(evidence, netfilter, {fork.fact: way}, base.sightings))
         for fork, way in ways[:MOST_ALTERNATIVES]

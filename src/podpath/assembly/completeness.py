@@ -5,24 +5,14 @@ Only then does "it is not there" mean anything: a walk takes a whole routing tab
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from podpath.assembly.scenes import Scene
+from podpath.evidence import commands
 from podpath.evidence.commands import parse_family
 from podpath.evidence.records import LinkRecord, SysctlRecord
 from podpath.net.addresses import Family
 
-_OBJECTS: Mapping[str, tuple[str, ...]] = {
-    "address": ("a", "ad", "add", "addr", "address"),
-    "link": ("l", "li", "lin", "link"),
-    "route": ("r", "ro", "rou", "rout", "route"),
-    "rule": ("ru", "rul", "rule"),
-    "neigh": ("n", "ne", "nei", "neig", "neigh", "neighbor", "neighbour"),
-    "fdb": ("f", "fd", "fdb"),
-    "vlan": ("v", "vl", "vla", "vlan"),
-}
-"""Objects of ip(8) and bridge(8) with the abbreviations that they take."""
-_SHOW = ("s", "sh", "sho", "show", "l", "li", "lis", "list", "ls", "lst")
+_OBJECTS = frozenset({"address", "link", "route", "rule", "neigh", "fdb", "vlan"})
+"""Objects of ip(8) and bridge(8)."""
 _WHOLE_SYSCTLS = 200
 """`sysctl -a` prints over 400 keys under net. alone in any namespace; nobody types so many."""
 
@@ -75,21 +65,8 @@ def listed_families(scene: Scene) -> tuple[Family, ...]:
 
 
 def asked_object(scene: Scene) -> tuple[str, tuple[str, ...]] | None:
-    """Give the object of an `ip` or `bridge` command and its selectors behind `show`; None for another command."""
-    command = scene.command
-    if command.program not in {"ip", "bridge"}:
-        return None
-    words = list(command.arguments)
-    while words and words[0].startswith("-"):
-        taken = 2 if words[0] in {"-f", "-family", "-rc", "-rcvbuf", "-l", "-loops"} else 1
-        words = words[taken:]
-    if not words:
-        return None
-    found = next((name for name, spellings in _OBJECTS.items() if words[0] in spellings), None)
-    if found is None:
-        return None
-    rest = words[2:] if len(words) > 1 and words[1] in _SHOW else words[1:]
-    return found, tuple(rest)
+    """Give the object of the scene's `ip` or `bridge` command and its selectors behind `show`; None for another command."""
+    return commands.asked_object(scene.command)
 
 
 def _lists_devices(scene: Scene, kind: str) -> bool:

@@ -9,25 +9,28 @@ from podpath.assembly.disputes import Disputes
 from podpath.assembly.draft import NodeDraft
 from podpath.assembly.inference_bridge_pods import Mention, infer_bridge_pods
 from podpath.assembly.inference_captures import infer_from_captures
-from podpath.assembly.inference_devices import infer_devices
+from podpath.assembly.inference_devices import LOOPBACK, infer_devices
 from podpath.assembly.inference_host_addresses import infer_from_macs, infer_from_routes
 from podpath.assembly.inference_lone_pods import infer_lone_pods
 from podpath.assembly.inference_routed_pods import infer_routed_pods
 from podpath.assembly.inference_unseen_peers import infer_unseen_peers
 from podpath.assembly.inference_uplink import infer_uplink
+from podpath.assembly.pod_namespaces import POD_LINK
 from podpath.assembly.scenes import Evidence
 from podpath.assembly.sightings import Sightings
 from podpath.assembly.tries import local_pods, tried_pod
 from podpath.evidence.records import AttemptRecord
-from podpath.net.addresses import Address
+from podpath.net.addresses import WIDTH, Address
 from podpath.net.provenance import Span
-from podpath.node.node import Pod
+from podpath.node.links import InterfaceAddress, Link
+from podpath.node.node import HOST, Pod
 
 
 def infer_topology(draft: NodeDraft, evidence: Evidence, sightings: Sightings, disputes: Disputes) -> None:
     """Add to the node what no output lists, but its routes, captures, services and failures show or need."""
     infer_devices(draft, sightings)
     infer_from_routes(draft)
+    _infer_described_pods(draft)
     infer_from_captures(draft, evidence, sightings)
     infer_routed_pods(draft)
     pods = dict(local_pods(draft, evidence)) or dict(tried_pod(draft, evidence))
@@ -41,6 +44,24 @@ def infer_topology(draft: NodeDraft, evidence: Evidence, sightings: Sightings, d
     infer_unseen_peers(draft)
     infer_devices(draft, sightings)
     draft.pods = [replace(pod, netns=_netns_of(draft, pod)) for pod in draft.pods]
+
+
+def _infer_described_pods(draft: NodeDraft) -> None:
+    """Give the namespace of a described pod, of which no output shows the address, the one that Kubernetes says it has."""
+    for pod in draft.pods:
+        name = _netns_of(draft, pod)
+        netns = draft.namespaces.get(name) if name is not None else None
+        if pod.address is None or netns is None or netns.name == HOST or draft.owner(pod.address) is not None:
+            continue
+        if not any(own.scope == "global" for own in netns.addresses):
+            reason = f"{pod.span or 'the evidence'}: pod {pod.namespace}/{pod.name} has {pod.address}"
+            devices = [link for link in netns.links if link != LOOPBACK] or [POD_LINK]
+            netns.add_link(Link(name=devices[0], kind="veth", inferred=reason))
+            netns.addresses.append(
+                InterfaceAddress(
+                    link=devices[0], address=pod.address, length=WIDTH[pod.address.family], span=pod.span, inferred=reason
+                )
+            )
 
 
 def _netns_of(draft: NodeDraft, pod: Pod) -> str | None:

@@ -92,9 +92,11 @@ def _find_owners(draft: NodeDraft, packets: Iterable[Sighting]) -> Iterator[PodS
     for (netns, link), shown in frames.items():
         sent = {seen.packet.src for seen in shown if seen.direction == "out"}
         got = {seen.packet.dst for seen in shown if seen.direction == "in"}
-        own = sent | got if sent or got else _common_ends(shown)
+        own = sent or got or _common_ends(shown)
         for address in own:
-            if address.is_multicast or address.value in {0, 0xFFFFFFFF} or draft.namespaces[netns].owns(address):
+            forwards = sum(other.family == address.family for other in own) > 1
+            unusable = address.is_multicast or address.value in {0, 0xFFFFFFFF} or address.is_link_local
+            if forwards or unusable or draft.owner(address) is not None:
                 continue
             first = next(seen for seen in shown if address in {seen.packet.src, seen.packet.dst})
             reason = f"{first.span}: what leaves {link} in {netns} has {address} as its source"

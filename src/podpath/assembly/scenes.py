@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar, cast
 
 from podpath.assembly.labels import Standing, judge_source
+from podpath.assembly.netns_names import find_aliases
 from podpath.evidence.commands import Command, parse_command
 from podpath.evidence.records import HeadingRecord, Reading, Record
 from podpath.net.addresses import Address
@@ -69,6 +70,8 @@ class Evidence:
         """Place every source that was read. Where all of them show a good host, the case is about that host."""
         scenes = [set_scene(source, reading, number) for number, (source, reading) in enumerate(read)]
         scenes = _tell_hosts_apart(scenes)
+        aliases = find_aliases((scene.netns, scene.reading) for scene in scenes if not scene.is_elsewhere)
+        scenes = [replace(scene, netns=aliases[scene.netns]) if scene.netns in aliases else scene for scene in scenes]
         if all(scene.is_elsewhere for scene in scenes if scene.reading.records):
             scenes = [replace(scene, standing=Standing.PLAIN) for scene in scenes]
         records: dict[type[Record], list[tuple[Scene, Record]]] = {}
