@@ -178,7 +178,7 @@ def _take_over(better: Finding, cause: Finding) -> Finding:
         reasoning=(*better.reasoning, *cause.reasoning),
         evidence=tuple(dict.fromkeys((*better.evidence, *cause.evidence))),
         breaks=tuple(dict.fromkeys((*better.breaks, *cause.breaks))),
-        certainty=cause.certainty,
+        certainty=1.0 if better.severity == "cause" else cause.certainty,
         shown_by=cause.shown_by,
     )
 

@@ -39,6 +39,7 @@ def render_diagnosis(diagnosis: Diagnosis, style: Style) -> str:
 
 def _headline(diagnosis: Diagnosis, style: Style) -> list[str]:
     weighty = [finding for finding in diagnosis.findings if finding.severity in WEIGHTY]
+    weighty = [finding for finding in weighty if finding.certainty == 1] or weighty if diagnosis.verdict == "fault" else weighty
     match diagnosis.verdict:
         case "fault" if weighty:
             word = "CAUSE" if weighty[0].severity == "cause" else "FAULT"
@@ -69,18 +70,26 @@ def _head(style: Style, colour: str, word: str, text: str) -> list[str]:
 def _faults(findings: Sequence[Finding], style: Style) -> list[str]:
     lines: list[str] = []
     weighty = [finding for finding in findings if finding.severity in WEIGHTY]
-    for number, finding in enumerate(weighty):
+    sure = [finding for finding in weighty if finding.certainty == 1] or weighty
+    for number, finding in enumerate(sure):
         if number:
             lines += ["", *_head(style, "bad", "AND" if finding.severity == "cause" else "FAULT", finding.claim)]
         lines += render_finding(finding, style)
         lines += ["", f"  {style.paint('dim', f'more: podpath explain {escape(finding.check)}')}"]
+    unsure = [finding for finding in weighty if finding not in sure]
+    if unsure:
+        lines += ["", style.paint("head", "What fails besides, may be because"), *_alternatives(unsure, style)]
     return lines
 
 
 def _possibilities(diagnosis: Diagnosis, style: Style) -> list[str]:
-    lines: list[str] = []
     weighty = [finding for finding in diagnosis.findings if finding.severity in WEIGHTY]
-    for number, finding in enumerate(weighty, 1):
+    return _alternatives(weighty, style) + _questions(diagnosis.questions, style)
+
+
+def _alternatives(findings: Sequence[Finding], style: Style) -> list[str]:
+    lines: list[str] = []
+    for number, finding in enumerate(findings, 1):
         share = style.paint("dim", f"({finding.certainty:.0%})")
         lines += ["", *style.wrap(f"{escape(finding.claim)} {share}", f"{number}. ")]
         lines += [line for reason in finding.reasoning for line in style.wrap(escape(reason), "   ")]
@@ -88,7 +97,7 @@ def _possibilities(diagnosis: Diagnosis, style: Style) -> list[str]:
         lines += [line for item in finding.breaks for line in style.wrap(escape(item), "   explains: ", "     ")]
         for repair in finding.repairs[:1]:
             lines += [f"   if so: {style.paint('command', escape(command))}" for command in repair.commands]
-    return lines + _questions(diagnosis.questions, style)
+    return lines
 
 
 def _questions(questions: Sequence[Question], style: Style) -> list[str]:

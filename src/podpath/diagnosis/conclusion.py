@@ -1,0 +1,84 @@
+"""What follows from the explanations: causes that are sure, possibilities that are not, and what tells them apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from podpath.checks.finding import Finding
+from podpath.diagnosis.diagnosis import Question
+from podpath.diagnosis.explanations import Explanation, explain, is_certain
+from podpath.diagnosis.findings import make_findings, weigh
+from podpath.diagnosis.questions import ask_between, ask_undecided
+from podpath.diagnosis.symptoms import Symptom
+from podpath.diagnosis.worlds import Judgement, World, judge
+from podpath.net.probe import Probe
+from podpath.node.case import Case
+
+POSSIBILITIES = 6
+"""How many possible causes are told: beyond that a list helps nobody."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conclusion:
+    """What the walks say of all symptoms."""
+
+    causes: tuple[Finding, ...] = ()
+    """Those that are sure."""
+    possible: tuple[Finding, ...] = ()
+    """What may be the cause of the rest, the likeliest first."""
+    questions: tuple[Question, ...] = ()
+    judgements: tuple[Judgement, ...] = ()
+    """One for each symptom, in the world that explains it."""
+    unexplained: tuple[Symptom, ...] = ()
+    """Failing connections that nothing explains."""
+
+
+def conclude(case: Case, symptoms: Sequence[Symptom], flows: Sequence[Probe]) -> Conclusion:
+    """Take what is sure first, then look for what may explain the failures that are left."""
+    failing = [symptom for symptom in symptoms if symptom.fails is True]
+    explanations = explain(case, symptoms) if failing else ()
+    if not explanations:
+        judgements = tuple(judge(World(case.node), symptom) for symptom in symptoms)
+        return Conclusion(
+            judgements=judgements, unexplained=tuple(failing), questions=ask_undecided(judgements) if failing else ()
+        )
+    sure = _choose_sure(explanations)
+    if sure is None:
+        return _weigh_possibilities(explanations, symptoms, flows)
+    explained = {id(judgement.symptom) for judgement in sure.explained}
+    left = [symptom for symptom in symptoms if id(symptom) not in explained]
+    causes = tuple(make_findings(sure, symptoms, flows))
+    if not any(symptom.fails for symptom in left):
+        return Conclusion(causes=causes, questions=ask_between((sure,)), judgements=sure.judgements)
+    rest = conclude(case, left, flows)
+    known = {finding.check for finding in causes}
+    return Conclusion(
+        causes=(*causes, *(finding for finding in rest.causes if finding.check not in known)),
+        possible=rest.possible,
+        questions=rest.questions or ask_between((sure,)),
+        judgements=(*sure.explained, *rest.judgements),
+        unexplained=rest.unexplained,
+    )
+
+
+def _choose_sure(explanations: Sequence[Explanation]) -> Explanation | None:
+    """Give the best explanation where it is sure, else the best one in which nothing is a guess."""
+    if is_certain(explanations[0], explanations):
+        return explanations[0]
+    return next((other for other in explanations if not other.guesses and not other.broken), None)
+
+
+def _weigh_possibilities(explanations: Sequence[Explanation], symptoms: Sequence[Symptom], flows: Sequence[Probe]) -> Conclusion:
+    best = explanations[0]
+    shown = [other for other in explanations if other.broken <= best.broken][:POSSIBILITIES]
+    firsts: list[Finding] = []
+    for explanation in shown:
+        firsts += list(make_findings(explanation, symptoms, flows))[:1]
+    explained = {id(judgement.symptom) for other in shown for judgement in other.explained}
+    return Conclusion(
+        possible=weigh(firsts, [len(explanation.explained) for explanation in shown]),
+        questions=ask_between(shown),
+        judgements=best.judgements,
+        unexplained=tuple(symptom for symptom in symptoms if symptom.fails is True and id(symptom) not in explained),
+    )
