@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.evidence.commands import Command, parse_command, parse_family
+from podpath.evidence.commands import Command, asked_object, parse_command, parse_family
 from podpath.net.provenance import Source
 
 
@@ -46,6 +46,24 @@ def test_an_option_is_the_word_behind_its_name() -> None:
     command = parse_command("ip route show table 100 dev eth0")
 
     assert ("100", "eth0", None) == (command.option("table"), command.option("dev", "oif"), command.option("via"))
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("ip r", ("route", ())),
+        ("ip -4 -d route show table 100", ("route", ("table", "100"))),
+        ("ip -f inet6 a s dev eth0", ("address", ("dev", "eth0"))),
+        ("bridge -j fdb show br cni0", ("fdb", ("br", "cni0"))),
+        ("ip monitor", None),
+        ("ip", None),
+        ("route -n", None),
+        ("", None),
+    ],
+)
+def test_the_object_of_ip_and_its_selectors_are_told(text: str, asked: object) -> None:
+    """Abbreviations are those that ip(8) takes."""
+    assert asked == asked_object(parse_command(text))
 
 
 @pytest.mark.parametrize(

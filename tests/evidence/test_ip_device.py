@@ -156,6 +156,13 @@ def test_one_line_is_enough(line: str) -> None:
     assert ["eth0"] == list(links(read(block(line))))
 
 
+def test_the_peers_namespace_may_stand_in_the_header() -> None:
+    """`ip -4 addr` prints no line of the link layer."""
+    reading = read(block("3: veth1@if2: <BROADCAST,UP> mtu 1500 qdisc noqueue state UP group default qlen 1000 link-netns blue"))
+
+    assert (["blue"], ()) == ([record.peer_netns for record in links(reading).values()], reading.gaps)
+
+
 def test_an_address_without_its_device_knows_it_by_its_label() -> None:
     """`ip a | grep inet` loses the headers, but IPv4 lines end in the label."""
     reading = read(block("    inet 10.0.0.5/24 brd 10.0.0.255 scope global dynamic eth0:1\n    inet6 fe80::1/64 scope link"))

@@ -138,6 +138,28 @@ def test_a_command_alone_does_not_make_its_output() -> None:
         assert found is None or found.name not in EXPECTED.values()
 
 
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        ("ip -d -j link", "ip -j link"),
+        ("ip -j addr show dev eth0", "ip -j addr"),
+        ("ip -6 -j route", "ip -j route"),
+        ("ip -j rule", "ip -j rule"),
+        ("ip -j neigh", "ip -j neigh"),
+        ("bridge -j link", "bridge -j link"),
+        ("bridge -j fdb", "bridge -j fdb"),
+        ("bridge -j vlan", "bridge -j vlan"),
+    ],
+)
+@pytest.mark.parametrize("text", ["[]", "[ ]", "[{},{}]", "[ {\n    },{\n    } ]"])
+def test_an_empty_listing_is_what_its_command_asks_for(command: str, name: str, text: str) -> None:
+    """JSON without a member looks alike for all; that it is empty is an answer."""
+    found = recognition.recognise(block(text, command))
+
+    assert found is not None
+    assert (name, ()) == (found.name, found.read(block(text, command)).gaps)
+
+
 @pytest.mark.parametrize("copies", [1, 3])
 def test_leading_blanks_do_not_matter(copies: int) -> None:
     """A block that a document indents is recognised alike."""

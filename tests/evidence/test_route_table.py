@@ -96,6 +96,20 @@ default         gateway.corp    0.0.0.0         UG    0      0        0 eth0
     assert (["default", "169.254.0.0/16"], [4, 5]) == (list(routes(reading)), [gap.span.line for gap in reading.gaps])
 
 
+def test_headings_of_another_language_are_headings() -> None:
+    """net-tools translate them; the rows are what they are."""
+    reading = read(
+        block("""
+内核 IP 路由表
+目标            网关            子网掩码        标志  跃点   引用  使用 接口
+0.0.0.0         10.0.0.1        0.0.0.0         UG    0      0        0 eth0
+what is this
+""")
+    )
+
+    assert (["default"], [4]) == (list(routes(reading)), [gap.span.line for gap in reading.gaps])
+
+
 def test_the_ipv6_table_is_read() -> None:
     """Types are told by flags; the null entries at the end of each table are none."""
     found = routes(read(recorded("route-6-n")))

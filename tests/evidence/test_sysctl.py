@@ -95,6 +95,22 @@ def test_a_missing_key_takes_no_value() -> None:
     assert 3 == len(read(recorded("sysctl-missing")).records)
 
 
+def test_an_empty_value_is_one_in_a_listing_only() -> None:
+    """`ip_local_reserved_ports` is empty by default; a lone line that ends at the sign was cut."""
+    rows = [f"net.ipv4.conf.veth{number}.rp_filter = 0" for number in range(30)]
+    listing = read(block("\n".join([*rows, "net.ipv4.ip_local_reserved_ports = "])))
+
+    assert ("", ()) == (settings(listing)["net.ipv4.ip_local_reserved_ports"], listing.gaps)
+    assert [1] == [gap.span.line for gap in read(block("net.ipv4.ip_forward =\nnet.ipv4.tcp_syncookies = 1")).gaps]
+
+
+def test_a_key_that_was_never_set_is_no_gap() -> None:
+    """sysctl complains of it among the output, even to root."""
+    reading = read(block('net.ipv4.ip_forward = 1\nsysctl: reading key "net.ipv6.conf.all.stable_secret"'))
+
+    assert ({"net.ipv4.ip_forward": "1"}, ()) == (settings(reading), reading.gaps)
+
+
 def test_permission_denied_is_a_gap() -> None:
     """It says nothing about the value."""
     reading = read(block("net.ipv4.ip_forward = 1\nsysctl: permission denied on key 'net.ipv4.tcp_fastopen_key'"))

@@ -46,6 +46,7 @@ def read(source: Source) -> Reading:
             continue
         found = _ROW.match(line) or _BSD.match(line) or _PROC.match(line)
         if found is None:
+            ledger.title(index)
             continue
         try:
             ledger.add(_parse_row(found, ledger.span(index)))

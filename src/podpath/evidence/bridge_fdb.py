@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from podpath.evidence.commands import parse_command
 from podpath.evidence.formats import CERTAIN, NO, Format, sample, share
-from podpath.evidence.json_objects import JsonObject, head_of, read_objects, text_of, words_of
+from podpath.evidence.json_objects import JsonObject, head_of, lists_nothing, read_objects, text_of, words_of
 from podpath.evidence.ledger import Ledger
 from podpath.evidence.records import FdbRecord, Reading
 from podpath.evidence.scalars import parse_address, parse_mac, parse_name, parse_number
@@ -63,7 +63,8 @@ def _parse_line(cursor: Cursor) -> tuple[dict[str, str], tuple[str, ...]]:
 def recognise_json(source: Source) -> int:
     """Recognise objects with `mac`."""
     head = head_of(source)
-    return CERTAIN if _JSON.search(head) and _JSON_LINK.search(head) else NO
+    shown = _JSON.search(head) and _JSON_LINK.search(head)
+    return CERTAIN if shown or lists_nothing(source, "bridge", "fdb") else NO
 
 
 def read_json(source: Source) -> Reading:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from podpath.evidence.formats import CERTAIN, NO, Format, sample, share
-from podpath.evidence.json_objects import JsonObject, head_of, read_objects, text_of
+from podpath.evidence.json_objects import JsonObject, head_of, lists_nothing, read_objects, text_of
 from podpath.evidence.ledger import Ledger
 from podpath.evidence.link_options import collect_options
 from podpath.evidence.records import BridgePortRecord, Reading
@@ -83,7 +83,8 @@ def _parse_pairs(cursor: Cursor) -> list[tuple[str, str]]:
 def recognise_json(source: Source) -> int:
     """Recognise objects with a state of a bridge port."""
     head = head_of(source)
-    return CERTAIN if _JSON.search(head) and _JSON_PORT.search(head) and '"operstate"' not in head else NO
+    shown = _JSON.search(head) and _JSON_PORT.search(head) and '"operstate"' not in head
+    return CERTAIN if shown or lists_nothing(source, "bridge", "link") else NO
 
 
 def read_json(source: Source) -> Reading:

@@ -5,7 +5,16 @@ from __future__ import annotations
 import re
 
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample, share
-from podpath.evidence.json_objects import JsonObject, head_of, number_of, objects_of, read_objects, text_of, words_of
+from podpath.evidence.json_objects import (
+    JsonObject,
+    head_of,
+    lists_nothing,
+    number_of,
+    objects_of,
+    read_objects,
+    text_of,
+    words_of,
+)
 from podpath.evidence.ledger import Ledger
 from podpath.evidence.records import BridgeVlanRecord, Reading
 from podpath.evidence.scalars import parse_name
@@ -73,7 +82,7 @@ def _add(ledger: Ledger, index: int, port: IfName | None, found: re.Match[str]) 
 
 def recognise_json(source: Source) -> int:
     """Recognise objects with `vlans`."""
-    return CERTAIN if _JSON.search(head_of(source)) else NO
+    return CERTAIN if _JSON.search(head_of(source)) or lists_nothing(source, "bridge", "vlan") else NO
 
 
 def read_json(source: Source) -> Reading:

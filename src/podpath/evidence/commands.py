@@ -7,6 +7,7 @@ print the name, `lsmod | grep X` shows only a part. `evidence.typed` looks throu
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -15,6 +16,18 @@ from podpath.evidence.typed import parse_typed
 from podpath.net.addresses import Family
 from podpath.net.provenance import Source
 
+_OBJECTS: Mapping[str, tuple[str, ...]] = {
+    "address": ("a", "ad", "add", "addr", "addre", "addres", "address"),
+    "link": ("l", "li", "lin", "link"),
+    "route": ("r", "ro", "rou", "rout", "route"),
+    "rule": ("ru", "rul", "rule"),
+    "neigh": ("n", "ne", "nei", "neig", "neigh", "neighbor", "neighbour"),
+    "fdb": ("f", "fd", "fdb"),
+    "vlan": ("v", "vl", "vla", "vlan"),
+}
+"""Objects of ip(8) and bridge(8) with the abbreviations that they take."""
+_SHOW = frozenset({"s", "sh", "sho", "show", "l", "li", "lis", "list", "ls", "lst"})
+_VALUED = frozenset({"-f", "-family", "-rc", "-rcvbuf", "-l", "-loops"})
 _FAMILY_FILE = re.compile(r"ip(?P<six>6?)-(?:route|rule|neigh)\.json")
 
 
@@ -60,3 +73,16 @@ def parse_family(source: Source) -> Family | None:
         return 4
     named = _FAMILY_FILE.fullmatch(source.name.rpartition("/")[2])
     return None if named is None else 6 if named["six"] else 4
+
+
+def asked_object(command: Command) -> tuple[str, tuple[str, ...]] | None:
+    """Give the object of an `ip` or `bridge` command and its selectors behind `show`; None for another command."""
+    if command.program not in {"ip", "bridge"}:
+        return None
+    words = list(command.arguments)
+    while words and words[0].startswith("-"):
+        words = words[2 if words[0] in _VALUED else 1 :]
+    found = next((name for name, spellings in _OBJECTS.items() if words and words[0] in spellings), None)
+    if found is None:
+        return None
+    return found, tuple(words[2:] if len(words) > 1 and words[1] in _SHOW else words[1:])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from podpath.evidence.commands import parse_command
+from podpath.evidence.commands import asked_object, parse_command
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
 from podpath.evidence.ip_device_draft import DeviceDraft
 from podpath.evidence.ip_device_fields import ADDRESS_FLAGS, assemble_address
@@ -69,8 +69,8 @@ def recognise_links(source: Source) -> int:
 
 
 def _asks_for_addresses(source: Source) -> bool:
-    words = [word for word in parse_command(source.command).arguments if not word.startswith("-")]
-    return bool(words) and parse_command(source.command).program == "ip" and "address".startswith(words[0].removesuffix("r"))
+    asked = asked_object(parse_command(source.command))
+    return asked is not None and asked[0] == "address"
 
 
 def read(source: Source) -> Reading:

@@ -14,7 +14,8 @@ from podpath.net.addresses import IfName, Mac
 _PEER_INDEX = re.compile(r"if(?P<index>\d{1,9})")
 _KIND = re.compile(r"[a-z][a-z0-9_-]{1,30}")
 _COUNTERS = re.compile(r"\s*(?:\d+\s+){2,}\d+\s*$")
-_WITHOUT_ETHERNET = frozenset({"loopback", "ether"})
+_PEER_WORDS = frozenset({"link-netns", "link-netnsid"})
+_WITH_MAC = frozenset({"loopback", "ether"})
 
 
 class DeviceDraft:
@@ -60,7 +61,9 @@ class DeviceDraft:
                 self.header[word] = cursor.take()
             elif word.startswith("xdp"):
                 self.details["xdp"] = "on"
-            elif word not in {"qdisc", "\\"}:
+            elif word in _PEER_WORDS:  # without `link/...` below: `ip -4 addr`
+                self.peer_netns = cursor.take() or None
+            elif word != "\\":
                 ledger.gap(index, f"expected more of a device, saw {word[:60]!r}")
                 return
 
@@ -83,14 +86,14 @@ class DeviceDraft:
         return self.kind is None and self.last > self.first and _KIND.fullmatch(word) is not None and "addrgenmode" in cursor.rest
 
     def _read_link(self, index: int, kind: str, cursor: Cursor, ledger: Ledger) -> None:
-        if kind in _WITHOUT_ETHERNET:
+        if kind in _WITH_MAC:
             text = cursor.take()
             try:
                 self.mac = parse_mac(text)
             except ValueError as error:
                 ledger.gap(index, str(error) if text else f"the line ends after 'link/{kind}'")
         for word in cursor:
-            if word in {"link-netns", "link-netnsid", "link-nsid"}:
+            if word in _PEER_WORDS:
                 self.peer_netns = cursor.take() or None
 
     def _read_kind(self, word: str, cursor: Cursor) -> None:

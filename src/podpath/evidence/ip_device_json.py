@@ -11,6 +11,7 @@ from podpath.evidence.json_objects import (
     JsonObject,
     head_of,
     is_set,
+    lists_nothing,
     number_of,
     object_of,
     objects_of,
@@ -43,13 +44,15 @@ def _is_device(head: str) -> bool:
 def recognise_links(source: Source) -> int:
     """Recognise objects with `ifname` and what belongs to a device, without addresses."""
     head = head_of(source)
-    return CERTAIN if _is_device(head) and not _ADDRESSES.search(head) else NO
+    shown = _is_device(head) and not _ADDRESSES.search(head)
+    return CERTAIN if shown or lists_nothing(source, "ip", "link") else NO
 
 
 def recognise_addresses(source: Source) -> int:
     """Recognise the same with `addr_info`."""
     head = head_of(source)
-    return CERTAIN if _is_device(head) and _ADDRESSES.search(head) else NO
+    shown = _is_device(head) and _ADDRESSES.search(head)
+    return CERTAIN if shown or lists_nothing(source, "ip", "address") else NO
 
 
 def read(source: Source) -> Reading:
@@ -61,7 +64,7 @@ def _add_device(ledger: Ledger, item: JsonObject) -> str | None:
     value = item.value
     text = text_of(value, "ifname")
     if text is None:
-        return None if not value else "expected a device, saw an object without ifname"
+        return "expected a device, saw an object without ifname"
     try:
         name = parse_name(text)
     except ValueError as error:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from podpath.evidence.commands import parse_command
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample, share
-from podpath.evidence.json_objects import JsonObject, head_of, is_set, read_objects, text_of, words_of
+from podpath.evidence.json_objects import JsonObject, head_of, is_set, lists_nothing, read_objects, text_of, words_of
 from podpath.evidence.ledger import Ledger
 from podpath.evidence.records import NeighbourRecord, Reading
 from podpath.evidence.scalars import parse_address, parse_mac
@@ -72,7 +72,8 @@ def _parse_line(cursor: Cursor, span: Span, asked: str | None) -> NeighbourRecor
 def recognise_json(source: Source) -> int:
     """Recognise objects with `dst` and a state or link-layer address."""
     head = head_of(source)
-    return CERTAIN if _JSON.search(head) and _JSON_STATE.search(head) and not _NOT_NEIGHBOUR.search(head) else NO
+    shown = _JSON.search(head) and _JSON_STATE.search(head) and not _NOT_NEIGHBOUR.search(head)
+    return CERTAIN if shown or lists_nothing(source, "ip", "neigh") else NO
 
 
 def read_json(source: Source) -> Reading:

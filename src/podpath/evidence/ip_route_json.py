@@ -15,6 +15,7 @@ from podpath.evidence.json_objects import (
     decode_first_wins,
     head_of,
     is_set,
+    lists_nothing,
     number_of,
     object_of,
     objects_of,
@@ -33,6 +34,8 @@ _OTHER = re.compile(r'"(?:lladdr|state|priority|mac|ifname)"\s*:')
 
 def recognise(source: Source) -> int:
     """Recognise objects with `dst` and other members of a route."""
+    if lists_nothing(source, "ip", "route"):
+        return CERTAIN
     head = head_of(source)
     if not _SIGNATURE.search(head) or _OTHER.search(head):
         return NO

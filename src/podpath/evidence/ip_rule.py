@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from podpath.evidence.commands import parse_command, parse_family
 from podpath.evidence.formats import CERTAIN, NO, Format, sample, share
-from podpath.evidence.json_objects import JsonObject, head_of, read_objects, text_of
+from podpath.evidence.json_objects import JsonObject, head_of, lists_nothing, read_objects, text_of
 from podpath.evidence.ledger import Ledger
 from podpath.evidence.records import PolicyRuleRecord, Reading
 from podpath.evidence.scalars import parse_mark, parse_number, parse_prefix, parse_protocol, parse_range, parse_tos
@@ -67,7 +67,8 @@ def read(source: Source) -> Reading:
 def recognise_json(source: Source) -> int:
     """Recognise objects with `priority` and `src`."""
     head = head_of(source)
-    return CERTAIN if _JSON.search(head) and _JSON_SOURCE.search(head) else NO
+    shown = _JSON.search(head) and _JSON_SOURCE.search(head)
+    return CERTAIN if shown or lists_nothing(source, "ip", "rule") else NO
 
 
 def read_json(source: Source) -> Reading:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
+from podpath.evidence.commands import asked_object, parse_command
 from podpath.evidence.formats import sample
 from podpath.evidence.ledger import Ledger
 from podpath.evidence.records import Reading
@@ -52,7 +53,7 @@ def read_objects(source: Source, build: Build, expected: str) -> Reading:
         if isinstance(item, Damage):
             ledger.gap(item.first, item.why, item.last)
             continue
-        why = build(ledger, item)
+        why = build(ledger, item) if item.value else None  # iproute2 prints `{}` for what its filter left out
         if why is not None:
             ledger.gap(item.first, why, item.last)
     for index, line in enumerate(source.lines):
@@ -83,6 +84,16 @@ def head_of(source: Source) -> str:
     """Give the beginning of a source that starts as JSON does; empty where it does not."""
     head = "\n".join(sample(source)[:60])[:4000]
     return head if head.lstrip(" \t\n\ufeff")[:1] in {"[", "{"} else ""
+
+
+def lists_nothing(source: Source, program: str, asked: str) -> bool:
+    """Tell whether a source is an empty listing: `[]`, or `[{},{}]` as older versions print it, of what its command asks for."""
+    command = parse_command(source.command)
+    found = asked_object(command)
+    if command.program != program or found is None or found[0] != asked:
+        return False
+    lines = sample(source)
+    return bool(lines) and lines[0].lstrip().startswith("[") and all(_BRACKETS.fullmatch(line) for line in lines)
 
 
 def decode_first_wins(text: str) -> Mapping[str, object]:

@@ -55,6 +55,18 @@ class Ledger:
         self.records.append(HeadingRecord(span=self.span(index), text=self.source.lines[index].strip(), partial=True))
         return True
 
+    def title(self, index: int) -> bool:
+        """Keep a line of words above the first record as a heading, and tell whether it is one.
+
+        net-tools print theirs in every language.
+        """
+        line = self.source.lines[index]
+        first = len(self.records) < 3 and all(isinstance(record, HeadingRecord) for record in self.records)
+        if not first or not line.strip() or is_ellipsis(line) or any(sign.isdigit() for sign in line):
+            return False
+        self.head(index)
+        return True
+
     def gap(self, index: int, why: str, last: int | None = None) -> None:
         """Keep lines that could not be read, with the reason."""
         self.gaps.append(Gap(self.span(index, last), why))

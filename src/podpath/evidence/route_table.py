@@ -38,7 +38,8 @@ def recognise(source: Source) -> int:
     lines = sample(source)
     if any(_HEADING.match(line) for line in lines[:4]):
         return CERTAIN
-    return LIKELY + 20 if max(share(lines, _ROW), share(lines, _ROW6)) >= 0.5 else NO
+    rows = [line for line in lines if any(sign.isdigit() for sign in line)]
+    return LIKELY + 20 if max(share(rows, _ROW), share(rows, _ROW6)) >= 0.5 else NO
 
 
 def read(source: Source) -> Reading:
@@ -56,6 +57,8 @@ def read(source: Source) -> Reading:
                 _add_row(ledger, index, found, _metric(found[column]) if column else None)
             elif (six := _ROW6.match(line)) is not None:
                 _add_row6(ledger, index, six)
+            else:
+                ledger.title(index)
         except ValueError as error:
             ledger.gap(index, str(error))
     return ledger.close(_EXPECTED)

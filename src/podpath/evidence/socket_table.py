@@ -84,6 +84,7 @@ def read(source: Source) -> Reading:
             ledger.replace_span(ledger.span(last, index))
         elif line.strip():
             last = None
+            ledger.title(index)
     return ledger.close(_EXPECTED)
 
 

@@ -36,12 +36,16 @@ _SAYS_ABSENT = re.compile(rf"(?:{'|'.join(_ABSENT)})\s*+$", re.IGNORECASE)
 _UNKNOWN_KEY = re.compile(rf"\s*+(?:sysctl:\s+)?(?:error:\s+)?['\"]?(?P<key>{_TOP}[./][\w./@-]+)['\"]? is an unknown key")
 _REFUSED = re.compile(r"\s*+(?:sysctl|cat|head|tail|grep|more|less|error):?\s")
 _APPLYING = re.compile(r"\s*+\* Applying \S+ ?\.\.\.")
+_UNSET = re.compile(r"\s*+sysctl: reading key ")
+"""EIO: the key is there and was never set (`stable_secret`)."""
 _COMMENT = re.compile(r"\s*+[#;]")
 _VALUE = re.compile(r"\s*+-?(?:\d+|[\w.,/:-]+)(?:\s+[\w.,/:-]+){0,40}\s*$")
 _CONFIG_NAME = re.compile(r"sysctl.*\.conf$|/sysctl\.d/|\.conf$")
 _BRACES = re.compile(r"\{([^{},]*(?:,[^{},]*)+)\}")
 _EXPECTED = "a sysctl"
 _MOST_NAMES = 500
+_LISTING = 20
+"""Lines from which on a value that is empty is one (`net.ipv4.ip_local_reserved_ports`), and no line that was cut."""
 
 
 def recognise(source: Source) -> int:
@@ -112,7 +116,7 @@ class _Reader:
         elif (heading := _FILE.match(line)) is not None:
             self.owed = [spell_key(heading["key"])]
             self.ledger.head(index)
-        elif _COMMENT.match(line) or _APPLYING.match(line) or _BARE.match(line):
+        elif _COMMENT.match(line) or _APPLYING.match(line) or _BARE.match(line) or _UNSET.match(line):
             self.ledger.head(index)
         elif _REFUSED.match(line):
             self.ledger.gap(index, "expected a sysctl, saw an error message")
@@ -122,7 +126,7 @@ class _Reader:
     def _add(self, index: int, key: str, value: str) -> None:
         if "*" in key:
             self.ledger.gap(index, f"expected the name of one sysctl, saw the pattern {key!r}")
-        elif not value and not self.configured and self.ledger.source.command is None:
+        elif not value and not self.configured and len(self.ledger.source.lines) < _LISTING:
             self.ledger.gap(index, f"expected a value of {key}, saw none")
         else:
             span = self.ledger.span(index)
