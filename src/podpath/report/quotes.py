@@ -53,7 +53,10 @@ def _marked(text: str, marks: Sequence[str]) -> list[tuple[int, int]]:
     for word in marks:
         safe = escape(word)
         if safe:
-            pattern = rf"(?<![\w.:/-]){re.escape(safe)}(?![\w/-]|[.:]\w)"
+            before = (
+                r"[\w-]" if safe[0].isalpha() else r"[\w.:/-]"
+            )  # a number must not be part of an address, a name may be of a key
+            pattern = rf"(?<!{before}){re.escape(safe)}(?![\w/-]|[.:]\w)"
             found += [match.span() for match in re.finditer(pattern, text)]
     merged: list[tuple[int, int]] = []
     for start, end in sorted(found):
