@@ -150,20 +150,36 @@ def _run(engine: Engine, probe: Probe, choices: Choices, script: tuple[Act, ...]
     walk = Walk(engine.node, choices, engine=engine)
     ends = _Ends(place_sender(walk, probe), first_packet(probe, script[0]))
     traces: list[Trace] = []
-    for act in script:
+    lost: _Failure | None = None
+    """Of a pure ACK: its sender learns nothing of it and goes on, and what it sends next acknowledges as well."""
+    for act, following in zip(script, (*script[1:], None), strict=True):
         place, packet = _next(ends, act)
         skb = send_from(walk, place, packet)
         trace = _send(walk, act.name, skb, packet, reply=act.reply)
-        traces.append(trace)
-        ends, failure = _judge(walk, ends, act, trace)
+        after, failure = _judge(walk, ends, act, trace)
+        if failure is not None and lost is None and _goes_on(act, following, failure):
+            lost = failure
+            traces.append(trace)
+            continue
         if failure is not None:
-            works = None if failure.kind == "undecided" else False
             answers = _answer(walk, skb, trace)
+            if lost is None:
+                traces.append(trace)
+            else:
+                failure, answers = lost, (trace, *answers)
             return Branch(
-                assumptions=tuple(choices.made), traces=tuple(traces), works=works, failure=failure.text, kind=failure.kind,
-                answers=answers,
+                assumptions=tuple(choices.made), traces=tuple(traces), works=None if failure.kind == "undecided" else False,
+                failure=failure.text, kind=failure.kind, answers=answers,
             )  # fmt: skip
+        ends, lost = after, None
+        traces.append(trace)
     return Branch(assumptions=tuple(choices.made), traces=tuple(traces), works=True)
+
+
+def _goes_on(act: Act, following: Act | None, failure: _Failure) -> bool:
+    """Tell whether the loss of a packet leaves its sender sending: it was a bare ACK, and the next packet is its own too."""
+    bare = act.flags == protocols.ACK and not act.payload
+    return bare and failure.kind in ("dropped", "rejected") and following is not None and following.reply is act.reply
 
 
 def _next(ends: _Ends, act: Act) -> tuple[Place, Packet]:

@@ -9,13 +9,14 @@ from podpath.lab import conversation
 from podpath.lab.agreement import Difference, compare
 from podpath.lab.apply import apply, run
 from podpath.lab.drops import DropTracer
-from podpath.lab.exchange import KERNEL_SCRIPTS
+from podpath.lab.exchange import KERNEL_SCRIPTS, REGISTRATION
 from podpath.lab.generate import PORTS, GeneratedCase
 from podpath.lab.script import emit_removal, emit_twin
 from podpath.lab.twin import observe
 
-PATIENCE = 0.2
-"""Seconds of quiet to wait for when a difference is looked at a second time: on a busy machine a frame can be late."""
+PATIENCE = 0.03
+"""Seconds of quiet to wait for when a difference is looked at a second time: on a busy machine a frame can be late.
+Still below TCP's least retransmission timeout (0.2 s)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +36,7 @@ def run_case(case: GeneratedCase, tracer: DropTracer) -> CaseResult:
 
 
 def _run_once(case: GeneratedCase, tracer: DropTracer, quiet: float) -> CaseResult:
-    prediction = converse(case.node, case.probe, script=KERNEL_SCRIPTS.get(case.probe.protocol, ()))
+    prediction = converse(case.node, case.probe, script=KERNEL_SCRIPTS.get(case.probe.protocol, ()), settled=REGISTRATION)
     twin = emit_twin(case.node)
     try:
         apply(twin.commands)

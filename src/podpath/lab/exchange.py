@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from podpath.datapath.conversation import PAYLOAD, Act, script_of
 from podpath.net import protocols
+from podpath.node.node import HOST
 
 _SYN, _SYN_ACK, _ACK, _DATA, _ANSWER = script_of(protocols.TCP)
 KERNEL_SCRIPTS: dict[int, tuple[Act, ...]] = {
@@ -14,3 +15,9 @@ KERNEL_SCRIPTS: dict[int, tuple[Act, ...]] = {
 }  # fmt: skip
 """A new connection is in quick-ack mode, so each side's data is acknowledged by a packet of its own
 (tcp_enter_quickack_mode, net/ipv4/tcp_input.c v6.12)."""
+
+REGISTRATION: dict[str, object] = {
+    f"which flavour of iptables table {table} was registered last in netns {HOST}": "nft"
+    for table in ("raw", "mangle", "filter", "security")
+}
+"""The twin's script loads the legacy tables first: of one priority the nft ones run first (nf_hook_entries_grow, v6.12)."""

@@ -92,6 +92,7 @@ def _emit_state(netns: Netns, built: set[str], left_out: list[str]) -> Iterator[
         yield Command(("bridge", "-n", netns.name, "-batch", "-"), _batch(entries))
     settings = list(_settings(netns, {*built, "all", "default", "lo"}))
     settings += [f"net/ipv4/neigh/{link.name}/proxy_delay = 0" for link in links]  # else a proxy answers up to 0.8 s later
+    settings.append("net/ipv4/tcp_early_retrans = 0")  # else a lost segment goes out again within milliseconds
     if settings:
         yield Command(("sysctl", "-q", "-p", "-"), _batch(settings), netns.name)
     yield from _netfilter(netns, left_out)

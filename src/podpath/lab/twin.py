@@ -12,7 +12,7 @@ from podpath.lab.apply import apply
 from podpath.lab.bpf_standin import emulate_masquerade
 from podpath.lab.counters import RulePlace, read_counters
 from podpath.lab.drops import Drop, DropTracer
-from podpath.lab.exchange import KERNEL_SCRIPTS
+from podpath.lab.exchange import KERNEL_SCRIPTS, REGISTRATION
 from podpath.lab.frames import Tap
 from podpath.lab.script import Command, Twin, emit_twin
 from podpath.lab.standins import Wired, wire_outward_devices
@@ -61,7 +61,7 @@ def plan_twin(node: Node, probe: Probe | None) -> Plan:
 
 def run_twin(node: Node, probe: Probe, tracer: DropTracer) -> TwinRun:
     """Build the twin here (a private world), send the probe, and compare; the caller ends the world."""
-    prediction = converse(node, probe, script=KERNEL_SCRIPTS.get(probe.protocol, ()))
+    prediction = converse(node, probe, script=KERNEL_SCRIPTS.get(probe.protocol, ()), settled=REGISTRATION)
     plan = plan_twin(node, probe)
     apply(plan.commands)
     ports = _listening_ports(prediction, probe)
