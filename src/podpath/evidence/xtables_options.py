@@ -55,6 +55,7 @@ MATCHES: Mapping[str, Extension] = {
     "hl": _extension("hl-eq", "hl-lt", "hl-gt"),
     "icmp": _extension("icmp-type"),
     "icmp6": _extension("icmpv6-type"),
+    "icmpv6": _extension("icmpv6-type"),
     "ipcomp": _extension("ipcompspi", flags=("compres",)),
     "iprange": _extension("src-range", "dst-range"),
     "ipv6header": _extension("header", flags=("soft",)),
