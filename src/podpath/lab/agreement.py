@@ -15,6 +15,7 @@ from podpath.datapath.trace import Branch, Conversation, Dropped, Rejected, Step
 from podpath.lab.conversation import Observation
 from podpath.lab.counters import RulePlace
 from podpath.lab.frames import Frame
+from podpath.lab.generate import CHOSEN_PORTS
 from podpath.net import protocols
 from podpath.net.packet import Packet
 
@@ -117,8 +118,12 @@ def _observed_frames(frames: tuple[Frame, ...], *, macs: bool) -> list[str]:
 def _spell(netns: str, link: str | None, outgoing: bool, packet: Packet, with_macs: bool) -> str:  # noqa: FBT001 - a direction
     arrow = "out" if outgoing else "in"
     kind = packet.protocol == protocols.ICMP and packet.icmp_type not in (0, 8)
-    ports = "" if kind or packet.protocol == protocols.ICMP else f" {packet.sport}>{packet.dport}"
+    ports = "" if kind or packet.protocol == protocols.ICMP else f" {_port(packet.sport)}>{_port(packet.dport)}"
     tcp = f" [{protocols.flag_names(packet.flags)}]" if packet.protocol == protocols.TCP else ""
     icmp = f" type {packet.icmp_type} code {packet.icmp_code}" if packet.protocol == protocols.ICMP else ""
     macs = f" {packet.smac or _NO_MAC}>{packet.dmac or _NO_MAC}" if with_macs else ""
     return f"{netns} {link} {arrow}: {packet.src} > {packet.dst}{ports}{tcp}{icmp} ttl {packet.ttl} tos {packet.tos:#x}{macs}"
+
+
+def _port(port: int) -> str:
+    return "chosen" if port in CHOSEN_PORTS else str(port)

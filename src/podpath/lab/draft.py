@@ -106,9 +106,11 @@ class Draft:
         index = next(i for i, each in enumerate(draft.links) if each.name == link)
         draft.links[index] = replace(draft.links[index], master=IfName(bridge), port=port or BridgePort())
 
-    def freeze(self) -> Node:
+    def freeze(self, kernel: str | None = None) -> Node:
         """Make the frozen Node; every listing is complete, so no walk on it meets an unknown fact."""
-        return Node(name="generated", namespaces={name: _freeze_netns(draft) for name, draft in self.namespaces.items()})
+        return Node(
+            name="generated", kernel=kernel, namespaces={name: _freeze_netns(draft) for name, draft in self.namespaces.items()}
+        )
 
 
 def _freeze_netns(draft: DraftNetns) -> Netns:

@@ -18,6 +18,8 @@ from podpath.node.routing import Nexthop, PolicyRule, Route
 VIP = Address.parse("10.96.0.10")
 """The service address that NAT rules translate; nobody owns it."""
 PORTS = (80, 8080)
+CHOSEN_PORTS = range(50000, 50011)
+"""A range that SNAT rules translate into: which of them it is, the kernel chooses."""
 _NOWHERE = Span(Source(name="generated", lines=("",)), 1, 1)
 
 
@@ -35,8 +37,8 @@ class GeneratedCase:
     """The fault that was put in; empty where none was."""
 
 
-def generate_case(seed: int) -> GeneratedCase:
-    """Draw one node and one probe."""
+def generate_case(seed: int, kernel: str | None = None) -> GeneratedCase:
+    """Draw one node and one probe; `kernel` (`uname -r`) decides how its drop reasons are called, and nothing else."""
     chance = Random(seed)
     topology = chance.choice(TOPOLOGIES)()
     probe = _draw_probe(chance, topology)
@@ -52,7 +54,7 @@ def generate_case(seed: int) -> GeneratedCase:
             _draw_table(chance, host, topology, name, flavour if chance.random() < 0.8 else chance.choice(("nft", "legacy")))
     fault = _draw_fault(chance, host) if chance.random() < 0.3 else ""
     return GeneratedCase(
-        seed=seed, topology=topology.name, node=topology.draft.freeze(), probe=probe, nat=nat, fault=fault
+        seed=seed, topology=topology.name, node=topology.draft.freeze(kernel), probe=probe, nat=nat, fault=fault
     )  # fmt: skip
 
 
@@ -168,7 +170,7 @@ def _draw_source_nat(chance: Random, fields: dict[str, object]) -> Target:
         return Target("MASQUERADE")
     sources = ["172.31.0.10", "10.1.9.9"]
     if fields.get("protocol") == ProtocolMatch(protocols.TCP):
-        sources.append("172.31.0.10:50000-50010")
+        sources.append(f"172.31.0.10:{CHOSEN_PORTS.start}-{CHOSEN_PORTS.stop - 1}")
     return Target("SNAT", (MatchOption("to-source", (chance.choice(sources),)),))
 
 
