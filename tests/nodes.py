@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from podpath.net.addresses import Address, Family, IfName, Mac, MaskedMark, PortRange, Prefix
+from podpath.net.addresses import WIDTH, Address, Family, IfName, Mac, MaskedMark, PortRange, Prefix
 from podpath.net.probe import Probe
 from podpath.net.protocols import protocol_number
 from podpath.net.provenance import Fact, Known, Listing, Option, Source, Span, Unknown
@@ -83,7 +83,7 @@ def given_netns(name: str, *devices: str, complete: bool = True, netns: Fields |
     fields: Fields = {
         "links": Listing(tuple(link for link, _ in parsed), complete, "ip link"),
         "addresses": Listing(tuple(item for _, items in parsed for item in items), complete, "ip addr"),
-        "routes": Listing(tuple(map(given_route, given.routes)), complete, "ip route show table all"),
+        "routes": Listing((*_connected(parsed), *map(given_route, given.routes)), complete, "ip route show table all"),
         "rules": Listing((*map(given_rule, given.rules), *DEFAULT_RULES[4], *DEFAULT_RULES[6]), complete, "ip rule"),
         "neighbours": Listing(tuple(map(given_neighbour, given.neighbours)), complete, "ip neigh"),
         "fdb": Listing(tuple(map(given_fdb_entry, given.fdb)), complete, "bridge fdb"),
@@ -92,6 +92,17 @@ def given_netns(name: str, *devices: str, complete: bool = True, netns: Fields |
         "netfilter": {4: SHUT, 6: SHUT},
     }
     return Netns(name=name, role=HOST if name == HOST else "pod", **(fields | (netns or {})))
+
+
+def _connected(devices: Iterable[tuple[Link, list[InterfaceAddress]]]) -> Iterable[Route]:
+    """Make the routes that the kernel makes for addresses: a test lists only its own."""
+    for link, items in devices:
+        for item in items:
+            if link.up and not item.secondary and item.length < WIDTH[item.address.family] and link.name != "lo":
+                yield Route(
+                    prefix=item.prefix, nexthops=(Nexthop(link=link.name),), scope="link", protocol="kernel",
+                    prefsrc=item.address, inferred="an address implies it",
+                )  # fmt: skip
 
 
 def forwarding(**more: str) -> dict[str, str]:

@@ -56,7 +56,7 @@ def answer(walk: Walk, station: Station, sender: Address | None, target: Address
     if decided.cause:
         return _spell(decided)
     if decided.path == "local":
-        return "" if proxy else _why_ignored(walk, namespace, link, sender, target)
+        return _why_ignored(walk, namespace, link, sender, target)
     out = decided.destination.link if decided.destination is not None else None
     return "" if proxy and out is not link else f"{target} is not an address of {namespace.name}"
 

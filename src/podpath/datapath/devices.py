@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from podpath.datapath import bridge, openvswitch, tunnel, veth, wire
+from podpath.datapath.frames import with_macs
 from podpath.datapath.not_modelled import boundary
 from podpath.datapath.paths import RECEIVE, Next
 from podpath.datapath.routing.reasons import drop_reason
 from podpath.datapath.skb import Skb, Walk
 from podpath.datapath.trace import Dropped
+from podpath.net.addresses import Mac
 from podpath.node.links import Link
 
 FUNCTION = wire.FUNCTION
+_NO_MAC = Mac("00:00:00:00:00:00")
 LOOPBACK = "drivers/net/loopback.c:loopback_xmit v6.12"
 
 
@@ -36,6 +39,7 @@ def emit(walk: Walk, skb: Skb) -> Next:
 
 def loop(walk: Walk, skb: Skb, link: Link) -> Next:
     """Loop the packet back to this host; it keeps its route and its connection."""
+    skb.packet = with_macs(skb.packet, _NO_MAC, _NO_MAC)
     walk.step("device transmit", skb, LOOPBACK, skb.packet, "loop", "it comes back in on {0}", link.name, link=link.name)
     skb.looped = True
     skb.iif, skb.oif, skb.pkt_type = link, None, "host"

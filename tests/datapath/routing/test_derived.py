@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from podpath.datapath.routing.derived import complete_routes
+from podpath.net.provenance import Listing
 from podpath.node.node import Netns
 from podpath.node.routing import LOCAL, Route
-from tests.nodes import given_netns
+from tests.nodes import given_netns, given_route
 
 
 def implied(netns: Netns) -> set[str]:
     """Give the routes that were added, in words."""
     links = {str(link.name): link for link in netns.links.items}
-    return {spell(route) for route in complete_routes(netns, links, 4) if route.inferred}
+    return {spell(route) for route in complete_routes(netns, links, 4) if route not in netns.routes.items}
 
 
 def spell(route: Route) -> str:
@@ -33,8 +36,10 @@ def test_an_address_implies_its_local_and_broadcast_routes() -> None:
 
 def test_an_incomplete_listing_gets_connected_routes() -> None:
     """Where routes may be missing an address implies its connected route too, unless it stands there or the device is down."""
-    netns = given_netns("host", "eth0 10.0.0.1/24", "eth1 10.1.0.1/24", "eth2 10.2.0.1/24 down", "lxc 10.3.0.1/32",
-                        routes=["10.1.0.0/24 dev eth1 metric 100"], complete=False)  # fmt: skip
+    netns = given_netns(
+        "host", "eth0 10.0.0.1/24", "eth1 10.1.0.1/24", "eth2 10.2.0.1/24 down", "lxc 10.3.0.1/32", complete=False
+    )
+    netns = replace(netns, routes=Listing((given_route("10.1.0.0/24 dev eth1 metric 100"),), False, "ip route"))
 
     assert {"unicast 10.0.0.0/24 dev eth0"} == {words for words in implied(netns) if words.startswith("unicast")}
 

@@ -23,8 +23,8 @@ _LOOPBACK: dict[Family, tuple[InterfaceAddress, ...]] = {
 def complete_routes(netns: Netns, links: Mapping[str, Link], family: Family) -> tuple[Route, ...]:
     """Give the namespace's routes of a family, with those that its addresses imply where the evidence leaves them out.
 
-    The local table is taken as listed as soon as one route of it is listed (not inferred). Routes of the main table are added
-    only to an incomplete listing: in a whole one a missing route was deleted.
+    The local table is taken as listed where it holds the route of an own address. Routes of the main table are added only to an
+    incomplete listing: in a whole one a missing route was deleted.
     """
     listed = tuple(route for route in netns.routes.items if route.prefix.family == family)
     addresses = [item for item in netns.addresses.items if item.address.family == family]
@@ -33,7 +33,8 @@ def complete_routes(netns: Netns, links: Mapping[str, Link], family: Family) -> 
     routes = list(listed)
     have = {(route.table, route.type, route.prefix, _device(route)) for route in listed}
     wanted: list[Route] = []
-    if not any(route.table == LOCAL and not route.inferred for route in listed):
+    own = {Prefix.of(item.address) for item in addresses}
+    if not any(route.table == LOCAL and not route.inferred and route.prefix in own for route in listed):
         for item in addresses:
             wanted += _local_routes(item)
     if not netns.routes.complete:

@@ -1,0 +1,71 @@
+"""A node rebuilt on the real kernel for one test: a child process enters a private world, builds it, sends the probe, compares.
+
+What the child makes dies with it.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import platform
+from dataclasses import replace
+from multiprocessing.connection import Connection
+from typing import NamedTuple
+
+import pytest
+
+from podpath.datapath.trace import Dropped, Rejected
+from podpath.lab.apply import enter_private_world
+from podpath.lab.drops import DropTracer
+from podpath.lab.twin import TwinRun, run_twin
+from podpath.net.probe import Probe
+from podpath.node.node import Node
+
+_FORK = multiprocessing.get_context("fork")
+
+
+class Agreed(NamedTuple):
+    """What kernel and model agree on."""
+
+    verdict: str
+    kind: str
+    """How the conversation fails; empty where it works."""
+    reason: str
+    """The drop reason or ICMP answer that ended it; empty where no stage did."""
+
+
+def agree(node: Node, probe: str) -> Agreed:
+    """Hold one probe on the model against the kernel, and give what both say."""
+    run = run_in_child(replace(node, kernel=platform.release()), Probe.parse(probe))
+    if run.differences:
+        pytest.fail("\n".join(f"{each.what}:\n{each.predicted}\nand the kernel:\n{each.observed}" for each in run.differences))
+    branch = run.prediction.branches[0]
+    outcome = branch.last.outcome
+    reason = outcome.reason if isinstance(outcome, Dropped) else outcome.answer if isinstance(outcome, Rejected) else ""
+    return Agreed(run.prediction.verdict, branch.kind, reason)
+
+
+def run_in_child(node: Node, probe: Probe) -> TwinRun:
+    """Build, send and compare in a process of its own."""
+    ours, theirs = _FORK.Pipe()
+    child = _FORK.Process(target=_work, args=(theirs, node, probe))
+    child.start()
+    theirs.close()
+    try:
+        answer: TwinRun | str = ours.recv()
+    finally:
+        child.join(60)
+        ours.close()
+    assert isinstance(answer, TwinRun), answer
+    return answer
+
+
+def _work(pipe: Connection, node: Node, probe: Probe) -> None:
+    try:
+        enter_private_world()
+        tracer = DropTracer()
+        try:
+            pipe.send(run_twin(node, probe, tracer))
+        finally:
+            tracer.close()
+    except Exception as error:  # noqa: BLE001  # whatever it is, the parent reports it
+        pipe.send(f"{type(error).__name__}: {error}")
