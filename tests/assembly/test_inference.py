@@ -332,3 +332,19 @@ def test_devices_that_only_routes_name() -> None:
     assert "a route at ticket.md:2" in link_of(host, "ens9").inferred
     assert link_of(host, "lo").inferred
     assert isinstance(link_of(host, "ens9").peer, Known | None)
+
+
+def test_one_question_for_all_lone_pods() -> None:
+    """Several pods that nothing else shows are reached in one way: there is one question, not one for each."""
+    case = assemble_case([_attempt("kubelet readiness probe", f"10.44.{n}.16", first_line=n) for n in (1, 3, 3)])
+    assert [item.fact for item in case.alternatives] == ["how the host reaches its pods (10.44.1.16 and others)"] * 2
+    ports = [link for link in case.alternatives[1].node.host.links.items if link.name.startswith("veth-of-")]
+    assert len({link.master for link in ports}) == 2
+
+
+def test_probe_of_the_hosts_own_name_makes_no_pod() -> None:
+    """A probe at the address that the node's name spells goes to the host itself."""
+    shown = read_outputs(Output("ip rule", "0:\tfrom all lookup local"))
+    prompt = _attempt("curl", "10.96.0.1", first_line=3, prompt="[root@ip-10-70-4-12 ~]#")
+    case = assemble_case([*shown, prompt, _attempt("kubelet liveness probe", "10.70.4.12", first_line=9)])
+    assert list(case.node.namespaces) == [HOST]

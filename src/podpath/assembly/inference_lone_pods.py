@@ -31,24 +31,31 @@ MEANINGS = {
 """The ways in which the host may reach a pod."""
 _RANGE = 24
 """The length of a node's pod range where nothing shows it: what kubeadm and Cilium hand out (--node-cidr-mask-size)."""
+_MOST = 32
+"""Pods made in this way: an output of events may hold those of a whole cluster."""
 _BRIDGING = frozenset({"bridge", "flannel", "kubenet", "loopback-bridge"})
 _ROUTING = frozenset({"calico", "aws-cni", "ptp", "azure-vnet", "terway", "gke"})
 
 
 def infer_lone_pods(draft: NodeDraft, addresses: Iterable[tuple[Address, Mention]], disputes: Disputes) -> None:
-    """Make a namespace for each pod that is known by its address alone."""
+    """Make a namespace for each pod that is known by its address alone; one node reaches all of them in one way."""
+    lone: list[PodSeed] = []
     for address, mention in addresses:
-        owner = draft.owner(address)
-        if address.family != 4 or (owner is not None and _is_joined(draft, address)):
+        if address.family != 4 or _is_joined(draft, address):
             continue
-        reason = f"{mention.span or 'the evidence'}: {mention.what} {address}"
-        seed = PodSeed(address=address, reason=reason, span=mention.span)
+        seed = PodSeed(address=address, reason=f"{mention.span or 'the evidence'}: {mention.what} {address}", span=mention.span)
         shown = draft.host.route_to(address)
         if draft.host.on_link(address) is not None or (shown is not None and shown.prefix.length > 0):
             add_pod(draft, seed)
-            continue
-        claims = [Claim(way, None, Standing.PLAIN, MEANINGS[way], shown=False) for way in _rank_ways(draft)]
-        way = disputes.decide(f"how the host reaches {address}", f"ip route get {address}", claims)
+        else:
+            lone.append(seed)
+    if not lone:
+        return
+    first = lone[0].address
+    fact = f"how the host reaches {first}" if len(lone) == 1 else f"how the host reaches its pods ({first} and others)"
+    claims = [Claim(way, None, Standing.PLAIN, MEANINGS[way], shown=False) for way in _rank_ways(draft)]
+    way = disputes.decide(fact, f"ip route get {first}", claims)
+    for seed in lone[:_MOST]:
         _ADDERS[way](draft, seed)
 
 
@@ -96,7 +103,8 @@ def _add_by_bridge(draft: NodeDraft, seed: PodSeed) -> None:
     host = draft.host
     pod_range = Prefix.of(seed.address, _RANGE)
     reason = f"{seed.reason}; taken to be reached {MEANINGS[BRIDGE]}"
-    bridge = next((link.name for link in host.links.values() if link.kind == "bridge"), IfName("cni0"))
+    bridge = next((own.link for own in host.addresses if own.prefix == pod_range), None)
+    bridge = bridge or IfName("cni0" if "cni0" not in host.links else f"cni{len(host.links)}")
     host.add_link(Link(name=bridge, kind="bridge", bridge=Bridge(), inferred=reason))
     gateway = Address(4, pod_range.network + 1)
     if gateway != seed.address and not host.owns(gateway):

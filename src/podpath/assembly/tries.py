@@ -39,13 +39,18 @@ def local_pods(draft: NodeDraft, evidence: Evidence) -> Iterator[tuple[Address, 
     for scene, record in evidence.records(AttemptRecord):
         if scene.is_elsewhere:
             continue
-        owner = draft.owner(record.dst)
-        if is_probe(record) and (owner is None or owner.name != HOST):
+        if is_probe(record) and not _is_hosts(draft, record.dst):
             yield record.dst, Mention(record.span, f"{record.who or 'a probe'} goes to", certain=True)
         elif record.dst in described:
             yield record.dst, Mention(described[record.dst].span, "a pod of this node is described with", certain=True)
         if record.src is not None and (record.origin == POD or record.src in described):
             yield record.src, Mention(record.span, f"{record.who or 'a connection'} comes from", certain=True)
+
+
+def _is_hosts(draft: NodeDraft, address: Address) -> bool:
+    """Tell whether an address is the host's own: the kubelet probes pods of the host's network there."""
+    owner = draft.owner(address)
+    return address.is_loopback or address in draft.hinted or (owner is not None and owner.name == HOST)
 
 
 def tried_pod(draft: NodeDraft, evidence: Evidence) -> Iterator[tuple[Address, Mention]]:
