@@ -19,6 +19,7 @@ from podpath.diagnosis.symptoms import Symptom, collect_symptoms
 from podpath.diagnosis.worlds import World, judge
 from podpath.net.probe import Probe
 from podpath.node.case import Case
+from podpath.node.node import HOST
 
 MADE_UP = ("veth-of-", "pod-router", "(")
 """How names begin that stand for devices of which no output shows the name."""
@@ -71,8 +72,9 @@ def _broken_flows(base: World, flows: Sequence[Probe]) -> Iterator[Symptom]:
     for probe in flows:
         symptom = Symptom(probe=probe, fails=True, result="fails in simulation")
         explanation = assess(base, (symptom,))
-        named = [blame.cause.check for blame in explanation.blames]
-        if explanation.explained and not explanation.guesses and named and not set(named) & set(POLICIES):
+        causes = [blame.cause for blame in explanation.blames]
+        ours = all(cause.step.netns == HOST and cause.check not in POLICIES for cause in causes)
+        if explanation.explained and not explanation.guesses and causes and ours:
             yield symptom
 
 
