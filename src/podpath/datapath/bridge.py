@@ -70,7 +70,7 @@ def decide(walk: Walk, skb: Skb) -> Next:
     if why:
         template = "{0} does not send it out of {1}: {2}"
         walk.step("bridge", skb, FORWARDING, skb.packet, "drop", template, bridge.name, port.name, why, link=bridge.name)
-        return Dropped(netns=skb.netns.name, reason=drop_reason("bridge no egress", walk.node.kernel))
+        return Dropped(netns=skb.netns.name, reason=drop_reason("bridge held", walk.node.kernel))
     skb.port = port
     name = source.name if source is not None else "the host"
     template = "{0} bridges it from {1} to {2}"
@@ -121,7 +121,7 @@ def emit(walk: Walk, skb: Skb, link: Link) -> Next:
     if why:
         template = "{0} does not send it out of {1}: {2}"
         walk.step("bridge", skb, XMIT, skb.packet, "drop", template, link.name, port.name, why, link=link.name)
-        return Dropped(netns=skb.netns.name, reason=drop_reason("bridge no egress", walk.node.kernel))
+        return Dropped(netns=skb.netns.name, reason=drop_reason("bridge held", walk.node.kernel))
     template = "{0} sends it out of {1}"
     walk.step("device transmit", skb, XMIT, skb.packet, "bridge", template, link.name, port.name, link=link.name)
     skb.port = skb.link = port

@@ -120,12 +120,27 @@ def _redirect(walk: Walk, skb: Skb, namespace: Namespace, bridge: Link) -> Next:
             walk.step("bridge PREROUTING", skb, FINISH, packet, "drop", template, *found.arguments, spans=found.spans)
             return Dropped(netns=skb.netns.name, reason=drop_reason("neighbour failed", walk.node.kernel))
         skb.packet = with_macs(packet, packet.smac, found.mac)
+        _note_detour(walk, skb, namespace, bridge)
         template = "its new destination {0} is behind {1} too: it stays on the bridge"
         walk.step("bridge PREROUTING", skb, FINISH, packet, "bridge", template, packet.dst, bridge.name)
         return None
     skb.packet = with_macs(packet, packet.smac, namespace.mac(bridge))
     walk.step("bridge PREROUTING", skb, FINISH, packet, "route", "its new destination {0} is routed", packet.dst)
     return None
+
+
+def _note_detour(walk: Walk, skb: Skb, namespace: Namespace, bridge: Link) -> None:
+    """Say that a frame passes the bridge device itself: the first to a next hop, and each to one that is known by hearsay.
+
+    Only a neighbour that was asked itself (NUD_CONNECTED) has an Ethernet header to take from the cache.
+    """
+    key = (namespace.name, bridge.name, skb.packet.dst)
+    if key in walk.heard or key not in walk.resolved:
+        walk.resolved.add(key)
+        template = "{0} sends it, as it resolves {1}"
+        walk.step(
+            "device transmit", skb, FINISH, skb.packet, "bridge", template, bridge.name, skb.packet.dst, link=bridge.name
+        )  # fmt: skip
 
 
 def _refuse(walk: Walk, skb: Skb, decided: InputRoute) -> Dropped:

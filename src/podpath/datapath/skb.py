@@ -94,6 +94,8 @@ class Walk:
     """The port behind which a bridge saw a MAC, by namespace, bridge and MAC."""
     heard: dict[tuple[str, str, Address], Mac] = field(default_factory=dict)
     """What ARP requests taught those who answered them: by namespace and device of the listener, and the sender's address."""
+    resolved: set[tuple[str, str, Address]] = field(default_factory=set)
+    """Next hops that were sent to before, by namespace and device: their Ethernet header is cached."""
     engine: Engine = field(default=None)  # type: ignore[assignment]  # made from the node where the caller shares none
     """The compiled node; walks of one node share it."""
 

@@ -51,6 +51,7 @@ def find_neighbour(walk: Walk, skb: Skb) -> Next:
     found = resolve(walk, namespace, link, destination, before)
     if found.failed:
         return _unreachable(walk, skb, found)
+    walk.resolved.add((namespace.name, link.name, destination.gateway or before.dst))
     skb.packet = with_macs(before, namespace.mac(link), found.mac)
     walk.step(
         "neighbour", skb, FUNCTION, before, "resolve", found.template, *found.arguments, spans=found.spans, link=link.name

@@ -25,7 +25,7 @@ REASONS: dict[str, tuple[tuple[tuple[int, int], str], ...]] = {
     "no socket": (((0, 0), "NO_SOCKET"),),
     "device down": (((0, 0), "DEV_READY"),),
     "bridge port state": (((6, 14), "BRIDGE_INGRESS_STP_STATE"), ((0, 0), "NOT_SPECIFIED")),
-    "bridge no egress": (((6, 14), "BRIDGE_NO_EGRESS_PORT"), ((0, 0), "NOT_SPECIFIED")),
+    "bridge held": (((0, 0), "NOT_SPECIFIED"),),
     "vlan": (((0, 0), "NOT_SPECIFIED"),),
     "vxlan no remote": (((6, 13), "VXLAN_NO_REMOTE"), ((0, 0), "NOT_SPECIFIED")),
     "reroute": (((0, 0), "NETFILTER_DROP"),),
