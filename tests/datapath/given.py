@@ -18,7 +18,7 @@ from podpath.evidence.ruleset import RulesetRecord
 from podpath.net import protocols
 from podpath.net.addresses import Address, Family, IfName, Prefix
 from podpath.net.packet import Packet
-from podpath.net.provenance import Known, Listing, Source
+from podpath.net.provenance import Fact, Known, Listing, Source
 from podpath.node.links import InterfaceAddress, Link
 from podpath.node.netfilter import Chain, ConntrackEntry, IpSet, MatchOption, Netfilter, SetMember, Table
 from podpath.node.node import Netns, Node, Socket
@@ -118,7 +118,8 @@ def given(*texts: str, **facts: Unpack[Facts]) -> Given:
 
 def _interface_address(link: str, text: str) -> InterfaceAddress:
     address, _, length = text.partition("/")
-    return InterfaceAddress(link=IfName(link), address=Address.parse(address), length=int(length))
+    scope = "host" if link == "lo" else "global"
+    return InterfaceAddress(link=IfName(link), address=Address.parse(address), length=int(length), scope=scope)
 
 
 def _routes(addresses: Mapping[str, str]) -> Iterable[Route]:
@@ -131,6 +132,19 @@ def _routes(addresses: Mapping[str, str]) -> Iterable[Route]:
     first = next(iter(addresses))
     gateway = Address(4, Prefix.parse(addresses[first]).broadcast.value - 1)
     yield Route(prefix=Prefix(4, 0, 0), nexthops=(Nexthop(link=IfName(first), gateway=gateway),))
+
+
+def with_netfilter(node: Given, netfilter: Netfilter) -> Given:
+    """Give the node other tables."""
+    return Given(node=replace(node.node, namespaces={"host": replace(node.netns, netfilter={4: netfilter})}))
+
+
+def with_chain(node: Given, name: str, chain: Fact[Chain]) -> Given:
+    """Give the node another chain of that name in its first table."""
+    netfilter = node.netns.netfilter[4]
+    table = replace(netfilter.tables[0], chains={**netfilter.tables[0].chains, name: chain})
+    host = replace(node.netns, netfilter={4: replace(netfilter, tables=(table, *netfilter.tables[1:]))})
+    return Given(node=replace(node.node, namespaces={"host": host}))
 
 
 def given_sets(text: str) -> tuple[IpSet, ...]:

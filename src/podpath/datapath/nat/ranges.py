@@ -38,7 +38,7 @@ NULL = NatRange()
 def parse_nat_range(text: str, family: Family) -> NatRange:
     """Read `10.0.0.1`, `10.0.0.1-10.0.0.9:80-90`, `:80`, `[fd00::1]:80` or `fd00::1`; `ValueError` where it is none."""
     found = _RANGE[family].fullmatch(text) or (_BARE.fullmatch(text) if family == 6 else None)
-    if found is None:
+    if found is None or not text:
         raise ValueError(f"expected an address with ports, saw {text!r}")
     low, high, ports = found["low"], found["high"], found["ports"]
     span = parse_port_range(ports) if ports else NULL

@@ -15,7 +15,7 @@ from podpath.datapath.netfilter.verdicts import ACCEPT, DROP, Queued, Verdict
 from podpath.datapath.trace import RuleHit
 from podpath.net.provenance import Option
 
-MOST_JUMPS = 20_000
+MOST_JUMPS = 4096
 """A packet that changes chains more often than this is in a ruleset that the kernel would refuse: chains that call themselves."""
 
 Frame = tuple[CompiledChain, Sequence[CompiledRule], int, int]

@@ -59,7 +59,7 @@ class _Group(NamedTuple):
 class ChainIndex:
     """The rules of a chain by what they pin down."""
 
-    __slots__ = ("_groups", "by_mark")
+    __slots__ = ("by_mark", "groups")
 
     def __init__(self, rules: Sequence[Rule], family: Family) -> None:
         """Group the rules. Takes time in proportion to their number, once."""
@@ -72,10 +72,10 @@ class ChainIndex:
         else:
             groups = {Signature(): {_NOTHING: list(range(len(rules)))}}
         width = WIDTH[family]
-        self._groups = tuple(
+        self.groups = tuple(
             _Group(signature, width - signature.dst, width - signature.src, positions) for signature, positions in groups.items()
         )
-        self.by_mark = any(group.signature.mark for group in self._groups)
+        self.by_mark = any(group.signature.mark for group in self.groups)
         """True where the mark is a key: after a change of the mark the candidates are other ones."""
 
     def candidates(self, state: HookState) -> Sequence[int]:
@@ -84,7 +84,7 @@ class ChainIndex:
         packet = skb.packet
         dst, src, mark = packet.dst.value, packet.src.value, skb.mark
         hits: list[list[int]] = []
-        for signature, dst_shift, src_shift, positions in self._groups:
+        for signature, dst_shift, src_shift, positions in self.groups:
             _, __, protocol, dport, in_link, out_link, mask = signature
             found = positions.get(
                 (

@@ -87,11 +87,12 @@ def _does_something(table: Table, hook: str) -> bool:
 
 
 def _switches_tracking_on(netns: Netns, family: Family, tables: Iterable[Table]) -> bool:
-    """Tell whether conntrack is at work: it has entries, or a loaded rule needs it. The shortest chains are read first."""
+    """Tell whether conntrack is at work: it has entries, or a loaded rule needs it. Base chains are read first: they often do."""
     if any(entry.original.src.family == family for entry in netns.conntrack.items):
         return True
-    chains = [chain for table in tables for fact in table.chains.values() for chain in _possible(fact)]
-    return any(_needs_tracking(rule) for chain in sorted(chains, key=lambda chain: len(chain.rules)) for rule in chain.rules)
+    facts = [(name in HOOKS, fact) for table in tables for name, fact in table.chains.items()]
+    ordered = (fact for wanted in (True, False) for is_base, fact in facts if is_base is wanted)
+    return any(_needs_tracking(rule) for fact in ordered for chain in _possible(fact) for rule in chain.rules)
 
 
 def _possible(fact: Fact[Chain]) -> tuple[Chain, ...]:

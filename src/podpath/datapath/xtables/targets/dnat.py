@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from podpath.datapath.nat.binding import bind_destination
-from podpath.datapath.nat.ranges import NULL, parse_nat_range
+from podpath.datapath.nat.ranges import parse_nat_range
 from podpath.datapath.netfilter.state import Act, HookState
 from podpath.datapath.netfilter.verdicts import Verdict
 from podpath.datapath.xtables.context import RuleContext, single
@@ -25,8 +25,6 @@ def compile_target(target: Target, context: RuleContext) -> Act:
         raise ValueError(f"expected --to-destination, saw {sorted(options)}")
     allowed = parse_nat_range(single(options["to-destination"]), context.family)
     allowed = allowed._replace(random=bool(RANDOM & options.keys()), persistent="persistent" in options)
-    if allowed == NULL:
-        raise ValueError("expected an address or a port in --to-destination")
 
     def rewrite_destination(state: HookState, compiled: CompiledRule) -> Verdict:
         return bind_destination(state, compiled.rule, allowed)

@@ -1,0 +1,141 @@
+"""Tests for the address and port that a new connection gets."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given as hypothesis_given
+from hypothesis import strategies as st
+
+from podpath.net import protocols
+from podpath.net.addresses import Address, Family
+from podpath.net.packet import Packet
+from podpath.node.netfilter import ConntrackEntry, ConnTuple
+from tests.datapath.given import Sender, echo, given, given_rules, tcp, udp
+
+SERVER, NODE, OTHER = (Address.parse(text) for text in ("198.51.100.7", "192.0.2.1", "10.244.0.6"))
+
+
+def nat(*rules: str) -> str:
+    """Spell a nat table."""
+    return given_rules(*rules, table="nat")
+
+
+def taken(port: int, protocol: int = protocols.TCP, other: Address = OTHER) -> ConntrackEntry:
+    """Give an entry that has the node's port towards the server already."""
+    return ConntrackEntry(
+        original=ConnTuple(other, SERVER, protocol, port, 80), reply=ConnTuple(SERVER, NODE, protocol, 80, port), replied=True
+    )  # fmt: skip
+
+
+def test_masquerade_keeps_a_free_port() -> None:
+    """The source port stays where no other connection has it."""
+    _, skb = Sender(given(nat("POSTROUTING -o eth0 -j MASQUERADE"))).forward(tcp())
+
+    assert ("192.0.2.1", 40000) == (str(skb.packet.src), skb.packet.sport)
+
+
+def test_masquerade_takes_another_port_for_a_taken_one() -> None:
+    """The kernel draws a port then; a fixed one stands for it, and the step says so."""
+    node = given(nat("POSTROUTING -o eth0 -j MASQUERADE"), conntrack=(taken(40000),))
+    results = []
+    for _ in range(2):
+        sender = Sender(node)
+        _, skb = sender.forward(tcp())
+        results.append(skb.packet.sport)
+        assert sender.walk.steps[-1].why.endswith("(the kernel draws the port)")
+
+    assert results[0] == results[1]
+    assert 40000 != results[0] >= 1024
+
+
+@pytest.mark.parametrize(("port", "low", "high"), [(100, 1, 511), (700, 600, 1023), (5000, 1024, 65535)])
+def test_a_new_port_is_of_the_same_class(port: int, low: int, high: int) -> None:
+    """Privileged ports stay privileged."""
+    node = given(nat("POSTROUTING -o eth0 -j MASQUERADE"), conntrack=(taken(port),))
+    _, skb = Sender(node).forward(tcp(sport=port))
+
+    assert low <= skb.packet.sport <= high
+
+
+def test_random_ports_are_drawn_though_the_port_is_free() -> None:
+    """With --random-fully the port is any; the walk does not fork over it."""
+    sender = Sender(given(nat("POSTROUTING -o eth0 -j MASQUERADE --random-fully")))
+    _, skb = sender.forward(tcp())
+
+    assert skb.connection is not None
+    assert skb.connection.port_at_random
+    assert [] == sender.walk.choices.made
+
+
+def test_without_a_rule_a_taken_reply_tuple_changes_the_port() -> None:
+    """A null binding still needs a tuple of its own, and the step says that no rule wanted it."""
+    host = ConntrackEntry(
+        original=ConnTuple(OTHER, SERVER, protocols.TCP, 1, 80),
+        reply=ConnTuple(SERVER, Address.parse("10.244.0.5"), protocols.TCP, 80, 40000),
+    )
+    sender = Sender(given(nat("POSTROUTING -s 203.0.113.1/32 -j MASQUERADE"), conntrack=(host,)))
+    _, skb = sender.forward(tcp())
+
+    assert 40000 != skb.packet.sport
+    assert "no rule says so" in sender.walk.steps[-1].why
+
+
+def test_masquerade_without_an_address_drops() -> None:
+    """Where neither the device nor another one has an address to give, the packet ends."""
+    sender = Sender(given(nat("POSTROUTING -j MASQUERADE"), addresses={"lo": "127.0.0.1/8"}))
+    verdict, _ = sender.forward(tcp())
+
+    assert "Drop" == type(verdict).__name__
+    assert "POSTROUTING rule 1 masquerades, but eth0 has no address to take" == sender.walk.steps[-1].why
+
+
+def test_redirect_on_output_goes_to_loopback() -> None:
+    """The host's own packets are redirected to 127.0.0.1."""
+    sender = Sender(given(nat("OUTPUT -p tcp -j REDIRECT --to-ports 15001")))
+    skb = sender.skb(tcp("192.0.2.1"), iif=None, oif="eth0")
+    sender.send(skb, "OUTPUT")
+
+    assert ("127.0.0.1", 15001) == (str(skb.packet.dst), skb.packet.dport)
+
+
+def test_redirect_without_an_address_drops() -> None:
+    """A device without an address cannot be redirected to."""
+    sender = Sender(given(nat("PREROUTING -p tcp -j REDIRECT --to-ports 15001")))
+
+    assert "Drop" == type(sender.send(sender.skb(tcp(), iif="lxc1"), "PREROUTING")).__name__
+    assert "PREROUTING rule 1 redirects, but lxc1 has no address" == sender.walk.steps[-1].why
+
+
+def test_masquerade_is_forgotten_when_the_way_out_changes() -> None:
+    """A masqueraded connection that leaves by another device is dropped and its entry deleted."""
+    sender = Sender(given(nat("POSTROUTING -j MASQUERADE")))
+    sender.forward(udp(), oif="eth0")
+    verdict, _ = sender.forward(udp(), oif="cni0")
+
+    assert "Drop" == type(verdict).__name__
+    assert "masqueraded for eth0 and now leaves by cni0" in sender.walk.steps[-1].why
+
+
+def test_an_echo_identifier_is_the_port() -> None:
+    """Two pods that ping with one identifier get different ones outside."""
+    sender = Sender(given(nat("POSTROUTING -o eth0 -j MASQUERADE")))
+    first = sender.forward(echo("10.244.0.5"))[1].packet.sport
+    second = sender.forward(echo("10.244.0.6"))[1].packet.sport
+
+    assert 7 == first != second
+
+
+@hypothesis_given(st.sampled_from((4, 6)), st.integers(0, 2**20), st.integers(1, 40), st.booleans())
+def test_addresses_stay_in_their_range(family: Family, offset: int, size: int, persistent: bool) -> None:  # noqa: FBT001  # drawn
+    """Whatever the source, the picked address is one of the range."""
+    base = Address.parse("198.51.100.0" if family == 4 else "fd00:1::").value
+    low, high = Address(family, base), Address(family, base + size)
+    start = Address.parse("10.0.0.0" if family == 4 else "fd00:2::").value
+    packet = Packet(Address(family, start + offset), Address(family, start + 1), protocols.UDP, 5, 6)
+    text = f"{low}-{high}" if family == 4 else f"[{low}]-[{high}]"
+    rule = nat(f"PREROUTING -j DNAT --to-destination {text}{' --persistent' if persistent else ''}")
+    sender = Sender(given(rule, family=family))
+    skb = sender.skb(packet)
+    sender.send(skb, "PREROUTING")
+
+    assert low.value <= skb.packet.dst.value <= high.value

@@ -1,0 +1,20 @@
+"""Tests for the packet at a hook, and for doubts."""
+
+from __future__ import annotations
+
+from podpath.datapath.netfilter.state import Doubt, HookState
+from tests.datapath.given import Sender, given, tcp
+
+
+def test_a_doubt_offers_its_likelier_answer_first() -> None:
+    """A walk takes the first option unless told otherwise."""
+    assert [True, False] == [option.value for option in Doubt("it rains", likely=True).options()]
+    assert [False, True] == [option.value for option in Doubt("it rains", likely=False).options()]
+
+
+def test_devices_are_names_at_a_hook() -> None:
+    """Rules compare names; a device that is not there has an empty one."""
+    sender = Sender(given())
+    state = HookState(sender.walk, sender.skb(tcp(), iif=None, oif="eth0"), "OUTPUT")
+
+    assert ("", "eth0") == (state.in_name, state.out_name)
