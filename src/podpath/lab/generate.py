@@ -5,22 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
-from podpath.lab.draft import BASE_CHAINS, DraftNetns
+from podpath.lab.draft import DraftNetns
+from podpath.lab.generate_rules import VIP, draw_fields, draw_table, make_rule
 from podpath.lab.topologies import TOPOLOGIES, Topology
 from podpath.net import protocols
 from podpath.net.addresses import Address, IfName, MaskedMark, PortRange, Prefix
 from podpath.net.probe import Probe
-from podpath.net.provenance import Source, Span
-from podpath.node.netfilter import InterfaceMatch, Match, MatchOption, PrefixMatch, ProtocolMatch, Rule, Target
+from podpath.node.netfilter import MatchOption, PrefixMatch, ProtocolMatch, Target
 from podpath.node.node import HOST, Node
 from podpath.node.routing import Nexthop, PolicyRule, Route
 
-VIP = Address.parse("10.96.0.10")
-"""The service address that NAT rules translate; nobody owns it."""
 PORTS = (80, 8080)
 CHOSEN_PORTS = range(50000, 50011)
 """A range that SNAT rules translate into: which of them it is, the kernel chooses."""
-_NOWHERE = Span(Source(name="generated", lines=("",)), 1, 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +48,7 @@ def generate_case(seed: int, kernel: str | None = None) -> GeneratedCase:
         probe = _draw_nat(chance, host, topology, probe, flavour)
     for name in ("raw", "mangle", "filter", "security"):
         if chance.random() < {"raw": 0.3, "mangle": 0.4, "filter": 0.8, "security": 0.1}[name]:
-            _draw_table(chance, host, topology, name, flavour if chance.random() < 0.8 else chance.choice(("nft", "legacy")))
+            draw_table(chance, host, topology, name, flavour if chance.random() < 0.8 else chance.choice(("nft", "legacy")))
     fault = _draw_fault(chance, host) if chance.random() < 0.3 else ""
     return GeneratedCase(
         seed=seed, topology=topology.name, node=topology.draft.freeze(kernel), probe=probe, nat=nat, fault=fault
@@ -73,6 +70,8 @@ def _draw_sysctls(chance: Random, topology: Topology) -> None:
         sysctls[f"net.ipv4.conf.{scope}.rp_filter"] = chance.choice("0012")
     if "net.bridge.bridge-nf-call-iptables" in sysctls:
         sysctls["net.bridge.bridge-nf-call-iptables"] = chance.choice("1110")
+    for scope in ("all", "default", *topology.devices):
+        sysctls[f"net.ipv4.conf.{scope}.send_redirects"] = "0"  # a redirect is noted on the way, not walked
     for device in topology.devices:
         if chance.random() < 0.3:
             sysctls[f"net.ipv4.conf.{device}.rp_filter"] = chance.choice("012")
@@ -100,10 +99,10 @@ def _draw_routing(chance: Random, host: DraftNetns, topology: Topology) -> None:
         if all((other.prefix, other.metric, other.table, other.tos) != (prefix, route.metric, table, 0) for other in host.routes):
             host.routes.append(route)
     for _ in range(chance.choice((0, 0, 1, 2))):
-        host.rules.append(_draw_policy_rule(chance, topology, addresses, {rule.priority for rule in host.rules}))
+        host.rules.append(_draw_policymake_rule(chance, topology, addresses, {rule.priority for rule in host.rules}))
 
 
-def _draw_policy_rule(chance: Random, topology: Topology, addresses: list[Address], used: set[int]) -> PolicyRule:
+def _draw_policymake_rule(chance: Random, topology: Topology, addresses: list[Address], used: set[int]) -> PolicyRule:
     selector = chance.choice(("from", "to", "iif", "fwmark", "ipproto", "dport", "all", "oif"))
     priority = chance.choice([number for number in range(100, 140) if number not in used])
     length = chance.choice((16, 24, 32))
@@ -140,19 +139,19 @@ def _draw_nat(chance: Random, host: DraftNetns, topology: Topology, probe: Probe
         asked = probe._replace(dst=VIP)
         endpoint = chance.choice(targets)
         port = chance.choice(PORTS)
-        rule = _rule(Target("DNAT", (MatchOption("to-destination", (f"{endpoint}:{port}",)),)), dst=PrefixMatch(Prefix.of(VIP)),
-                     protocol=ProtocolMatch(probe.protocol))  # fmt: skip
+        target = Target("DNAT", (MatchOption("to-destination", (f"{endpoint}:{port}",)),))
+        rule = make_rule(target, dst=PrefixMatch(Prefix.of(VIP)), protocol=ProtocolMatch(probe.protocol))
         for chain in ("PREROUTING", "OUTPUT"):
             table.chains[chain].append(rule)
         if probe.netns != HOST:
             topology.draft.namespaces[probe.netns or HOST].add_route(str(VIP), *_first_hop(topology, probe.netns or HOST))
     if chance.random() < 0.6:
-        fields = {} if chance.random() < 0.4 else _draw_fields(chance, topology, protocols.TCP, "POSTROUTING")
+        fields = {} if chance.random() < 0.4 else draw_fields(chance, topology, protocols.TCP, "POSTROUTING")
         target = _draw_source_nat(chance, fields)
-        table.chains["POSTROUTING"].append(_rule(target, **fields))
+        table.chains["POSTROUTING"].append(make_rule(target, **fields))
     if chance.random() < 0.15 and probe.protocol != protocols.ICMP:
         options = (MatchOption("to-ports", (str(chance.choice(PORTS)),)),)
-        table.chains["PREROUTING"].insert(0, _rule(Target("REDIRECT", options), protocol=ProtocolMatch(probe.protocol)))
+        table.chains["PREROUTING"].insert(0, make_rule(Target("REDIRECT", options), protocol=ProtocolMatch(probe.protocol)))
     return asked
 
 
@@ -172,169 +171,6 @@ def _draw_source_nat(chance: Random, fields: dict[str, object]) -> Target:
     if fields.get("protocol") == ProtocolMatch(protocols.TCP):
         sources.append(f"172.31.0.10:{CHOSEN_PORTS.start}-{CHOSEN_PORTS.stop - 1}")
     return Target("SNAT", (MatchOption("to-source", (chance.choice(sources),)),))
-
-
-def _rule(target: Target | None, **fields: object) -> Rule:
-    return Rule("", "", 0, _NOWHERE, target, **fields)  # type: ignore[arg-type]  # fields of Rule
-
-
-def _draw_table(chance: Random, host: DraftNetns, topology: Topology, name: str, flavour: str) -> None:
-    table = host.table(name, flavour)
-    user = [f"{name.upper()}-{letter}" for letter in "AB"[: chance.choice((0, 1, 2))]]
-    for chain in user:
-        table.chains[chain] = []
-    for chain in (*BASE_CHAINS[name], *user):
-        for _ in range(chance.choice((0, 1, 1, 2, 3))):
-            below = user[user.index(chain) + 1 :] if chain in user else user
-            table.chains[chain].append(_draw_rule(chance, topology, name, chain, tuple(below)))
-    if name == "filter" and chance.random() < 0.1:
-        table.policies[chance.choice(BASE_CHAINS[name])] = "DROP"
-
-
-def _draw_rule(chance: Random, topology: Topology, table: str, chain: str, user: tuple[str, ...]) -> Rule:
-    protocol = chance.choice((protocols.TCP, protocols.TCP, protocols.UDP, protocols.ICMP))
-    fields = _draw_fields(chance, topology, protocol, chain)
-    target = _draw_target(chance, table, chain, user, fields)
-    return _rule(target, **fields)
-
-
-def _draw_fields(chance: Random, topology: Topology, protocol: int, chain: str) -> dict[str, object]:
-    """Draw the typed fields and the extensions of a rule; user chains take only what every hook allows."""
-    fields: dict[str, object] = {}
-    addresses = [address for _, address in topology.speakers] + [VIP]
-    if chance.random() < 0.3:
-        fields["src"] = PrefixMatch(Prefix.of(chance.choice(addresses), chance.choice((16, 24, 32))), chance.random() < 0.2)
-    if chance.random() < 0.3:
-        fields["dst"] = PrefixMatch(Prefix.of(chance.choice(addresses), chance.choice((16, 24, 32))), chance.random() < 0.2)
-    if chain in ("PREROUTING", "INPUT", "FORWARD") and chance.random() < 0.25:
-        fields["in_link"] = _draw_interface(chance, topology)
-    if chain in ("OUTPUT", "POSTROUTING", "FORWARD") and chance.random() < 0.25:
-        fields["out_link"] = _draw_interface(chance, topology)
-    if chance.random() < 0.5:
-        fields["protocol"] = ProtocolMatch(protocol, chance.random() < 0.1)
-    matches = []
-    if "protocol" in fields and not fields["protocol"].negated:  # type: ignore[attr-defined]  # a ProtocolMatch
-        matches += _draw_protocol_match(chance, protocol)
-    matches += [match for draw in _MATCHES if chance.random() < 0.12 and (match := draw(chance, addresses, chain))]
-    fields["matches"] = tuple(matches)
-    return fields
-
-
-def _draw_interface(chance: Random, topology: Topology) -> InterfaceMatch:
-    name = chance.choice((*topology.devices, "lo"))
-    wildcard = chance.random() < 0.3
-    return InterfaceMatch(name[:3] if wildcard else name, wildcard, chance.random() < 0.2)
-
-
-def _draw_protocol_match(chance: Random, protocol: int) -> list[Match]:
-    negated = chance.random() < 0.2
-    if protocol == protocols.ICMP:
-        return [Match("icmp", (MatchOption("icmp-type", (chance.choice(("8", "0", "3/1")),), negated),))]
-    name = protocols.protocol_name(protocol)
-    if chance.random() < 0.3:
-        ports = chance.choice(("80,443", "8080", "1:79,81:9000"))
-        return [Match("multiport", (MatchOption(chance.choice(("dports", "sports", "ports")), (ports,), negated),))]
-    if name == "tcp" and chance.random() < 0.3:
-        return [Match("tcp", (MatchOption("tcp-flags", ("FIN,SYN,RST,ACK", chance.choice(("SYN", "ACK", "SYN,ACK"))), negated),))]
-    port = chance.choice(("80", "8080", "1024:65535", "1:100"))
-    return [Match(name, (MatchOption(chance.choice(("dport", "sport")), (port,), negated),))]
-
-
-_STATES = ("NEW", "ESTABLISHED", "INVALID", "RELATED,ESTABLISHED", "SNAT", "DNAT", "UNTRACKED", "INVALID,NEW")
-_ADDRESS_TYPES = ("LOCAL", "UNICAST", "BROADCAST", "LOCAL,UNICAST")
-
-
-def _draw_conntrack(chance: Random, addresses: list[Address], chain: str) -> Match | None:
-    del chain
-    kind = chance.choice(("ctstate",) * 5 + ("ctorigdst", "ctdir", "ctstatus", "ctproto", "ctorigdstport"))
-    values = {
-        "ctstate": chance.choice(_STATES),
-        "ctorigdst": str(chance.choice(addresses)), "ctdir": chance.choice(("ORIGINAL", "REPLY")),
-        "ctstatus": chance.choice(("NONE", "SEEN_REPLY", "CONFIRMED", "ASSURED")), "ctproto": chance.choice(("6", "17", "1")),
-        "ctorigdstport": chance.choice(("80", "8080")),
-    }  # fmt: skip
-    negated = kind != "ctdir" and chance.random() < 0.2
-    return Match("conntrack", (MatchOption(kind, (values[kind],), negated),))
-
-
-def _draw_mark(chance: Random, addresses: list[Address], chain: str) -> Match | None:
-    del addresses, chain
-    name = chance.choice(("mark", "mark", "connmark"))
-    return Match(
-        name, (MatchOption("mark", (chance.choice(("0x1", "0x2", "0x4000/0x4000", "0x0/0xff")),), chance.random() < 0.2),)
-    )
-
-
-def _draw_addrtype(chance: Random, addresses: list[Address], chain: str) -> Match | None:
-    del addresses, chain
-    option = MatchOption(chance.choice(("src-type", "dst-type")), (chance.choice(_ADDRESS_TYPES),),
-                         chance.random() < 0.2)  # fmt: skip
-    return Match("addrtype", (option,))
-
-
-def _draw_iprange(chance: Random, addresses: list[Address], chain: str) -> Match | None:
-    del chain
-    address = chance.choice(addresses)
-    last = Address(4, address.value + chance.choice((0, 5, 200)))
-    return Match(
-        "iprange", (MatchOption(chance.choice(("src-range", "dst-range")), (f"{address}-{last}",), chance.random() < 0.2),)
-    )
-
-
-def _draw_small(chance: Random, addresses: list[Address], chain: str) -> Match | None:
-    del addresses
-    matches = [
-        Match("comment", (MatchOption("comment", ("a rule, with a comment",)),)),
-        Match("ttl", (MatchOption(chance.choice(("ttl-eq", "ttl-lt", "ttl-gt")), (chance.choice(("62", "63", "64")),)),)),
-        Match("pkttype", (MatchOption("pkt-type", ("unicast",)),)),
-        Match("length", (MatchOption("length", (chance.choice(("0:60", "40:100", "53")),), chance.random() < 0.2),)),
-        Match("state", (MatchOption("state", (chance.choice(("NEW", "RELATED,ESTABLISHED", "INVALID")),)),)),
-        Match("dscp", (MatchOption("dscp", (chance.choice(("0x00", "0x0a")),)),)),
-    ]
-    if chain == "FORWARD":
-        matches.append(
-            Match("physdev", (MatchOption(chance.choice(("physdev-is-bridged", "physdev-is-in")), (), chance.random() < 0.3),))
-        )
-    return chance.choice(matches)
-
-
-_MATCHES = (_draw_conntrack, _draw_conntrack, _draw_mark, _draw_addrtype, _draw_iprange, _draw_small)
-
-
-def _draw_target(chance: Random, table: str, chain: str, user: tuple[str, ...], fields: dict[str, object]) -> Target | None:
-    choices: list[Target | None] = [Target("ACCEPT"), Target("RETURN"), None]
-    if user:
-        choices += [Target(chance.choice(user)), Target(chance.choice(user)), Target(chance.choice(user), (), True)]
-    if chance.random() < 0.25:
-        choices = [Target("DROP")]
-    elif table == "filter":
-        choices.append(_draw_reject(chance, fields))
-    elif table == "mangle":
-        choices += [_draw_mark_target(chance)] * 3
-        choices.append(Target("TOS", (MatchOption("set-tos", ("0x10/0x3f",)),)))
-        if chain == "PREROUTING":
-            choices.append(Target("TTL", (MatchOption("ttl-set", ("10",)),)))
-    elif table == "raw":
-        choices += [Target("CT", (MatchOption("notrack"),)), Target("NOTRACK"), Target("CT", (MatchOption("zone", ("7",)),))]
-    return chance.choice(choices)
-
-
-def _draw_reject(chance: Random, fields: dict[str, object]) -> Target:
-    protocol = fields.get("protocol")
-    kinds = ["icmp-port-unreachable", "icmp-host-unreachable", "icmp-admin-prohibited", "icmp-net-unreachable"]
-    if isinstance(protocol, ProtocolMatch) and protocol == ProtocolMatch(protocols.TCP):
-        kinds.append("tcp-reset")
-    return Target("REJECT", (MatchOption("reject-with", (chance.choice(kinds),)),))
-
-
-def _draw_mark_target(chance: Random) -> Target:
-    marks = [
-        ("MARK", "set-xmark", chance.choice(("0x1/0xffffffff", "0x4000/0x4000", "0x2/0xff", "0x4000/0x0"))),
-        ("CONNMARK", "set-xmark", chance.choice(("0x1/0xffffffff", "0x2/0xff"))),
-        ("CONNMARK", "save-mark", ""), ("CONNMARK", "restore-mark", ""),
-    ]  # fmt: skip
-    name, option, value = chance.choice(marks)
-    return Target(name, (MatchOption(option, (value,) if value else ()),))
 
 
 def _draw_fault(chance: Random, host: DraftNetns) -> str:
