@@ -147,7 +147,6 @@ def _draw_small(chance: Random, addresses: list[Address], chain: str) -> Match |
         _match("state", "state", chance.choice(("NEW", "RELATED,ESTABLISHED", "INVALID"))),
         _match("dscp", "dscp", chance.choice(("0x00", "0x04", "0x0a")), negated=flip),
         _match("tos", "tos", chance.choice(("0x00/0xff", "0x10/0x3f", "0x10/0xff")), negated=flip),
-        _match("policy", "dir", "in", Match("", (MatchOption("pol", ("none",)),))),
     ))  # fmt: skip
 
 
