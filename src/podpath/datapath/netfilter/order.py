@@ -58,7 +58,8 @@ HOOK_ENTRIES: tuple[HookEntry, ...] = (
     HookEntry("POSTROUTING", 100, "nat", _NAT),
     HookEntry("POSTROUTING", LAST, "conntrack confirm", _CONFIRM),
 )
-"""iptables-nft gives its security table a priority of its own (iptables 1.8, nft.c). Defragmentation (-400) is part of the conntrack entry here. NAT's priority is its dispatcher's: chains of type nat have no
-place of their own among the others, and the one that sets up a translation is the last that runs."""
+"""iptables-nft gives its security table a priority of its own (iptables 1.8, nft.c). Defragmentation (-400) is part of the
+conntrack entry here. NAT's priority is its dispatcher's: chains of type nat have no place of their own among the others, and
+the one that sets up a translation is the last that runs."""
 
 TABLE_NAMES = ("raw", "mangle", "nat", "filter", "security")
