@@ -19,6 +19,7 @@ _POD = re.compile(r"pod/(?P<namespace>[^/]+)/(?P<name>[^/]+)")
 def find_aliases(read: Iterable[tuple[str, Reading]]) -> Mapping[str, str]:
     """Give for each name of a namespace, of outputs in their order, the first name that the same namespace goes by."""
     owners: dict[Address, str] = {}
+    listed: dict[str, frozenset[Address]] = {}
     pods: dict[tuple[str, str], str] = {}
     aliases: dict[str, str] = {}
     for name, reading in read:
@@ -27,9 +28,13 @@ def find_aliases(read: Iterable[tuple[str, Reading]]) -> Mapping[str, str]:
         first = aliases.get(name)
         if first is None:
             first = aliases[name] = _same_pod(name, pods) or name
-        for address in _own_addresses(reading):
+        own = frozenset(_own_addresses(reading))
+        if any(isinstance(record, AddressRecord) for record in reading.records):
+            listed.setdefault(first, own)
+        for address in own:
             known = owners.setdefault(address, first)
-            if known != first:
+            # one address in two whole listings that differ is a duplicate, not one namespace
+            if known != first and listed.get(known, own) == listed.get(first, own):
                 aliases.update({alias: known for alias, target in aliases.items() if target == first})
                 first = known
     return {name: target for name, target in aliases.items() if name != target}
