@@ -16,6 +16,8 @@ from podpath.net.addresses import Address
 from podpath.net.packet import Packet
 from podpath.node.case import Sighting
 
+RESULTS = frozenset({"timeout", "refused", "reset", "unreachable"})
+"""What the client of a failing connection gets to feel."""
 _RESEND_AFTER = 0.15
 """Seconds: TCP_RTO_MIN is 200 ms (include/net/tcp.h v6.12); captures are off by less than a quarter of it."""
 _SYN_ACK = protocols.SYN | protocols.ACK

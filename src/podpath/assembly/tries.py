@@ -16,6 +16,7 @@ from podpath.assembly.inference_bridge_pods import Mention
 from podpath.assembly.inference_captures import is_private
 from podpath.assembly.labels import Standing, judge_source
 from podpath.assembly.scenes import Evidence, Scene, name_netns
+from podpath.assembly.tracked_attempts import find_tracked
 from podpath.evidence.records import AttemptRecord
 from podpath.net import protocols
 from podpath.net.addresses import Address
@@ -94,6 +95,7 @@ def assemble_tries(draft: NodeDraft, evidence: Evidence, failures: Iterable[Fail
         good = is_good(scene.standing, record.result)
         found.append(Attempt(probe=probe, result=record.result, span=record.span, who=record.who, good=good))
     found.extend(_place_failure(draft, failure) for failure in _nearest(draft, failures))
+    found.extend(find_tracked(draft, evidence, found))
     return tuple(found)
 
 
