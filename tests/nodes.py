@@ -19,7 +19,7 @@ from podpath.net.addresses import WIDTH, Address, Family, IfName, Mac, MaskedMar
 from podpath.net.probe import Probe
 from podpath.net.protocols import protocol_number
 from podpath.net.provenance import Fact, Known, Listing, Option, Source, Span, Unknown
-from podpath.node.links import Bridge, BridgePort, FdbEntry, InterfaceAddress, Link, Neighbour, Peer, Vxlan
+from podpath.node.links import Bridge, BridgePort, FdbEntry, InterfaceAddress, Link, Neighbour, OvsBridge, Peer, Vxlan
 from podpath.node.netfilter import Netfilter
 from podpath.node.node import HOST, Cilium, Netns, Node, Socket
 from podpath.node.routing import DEFAULT_RULES, TABLES, Nexthop, PolicyRule, Route
@@ -254,6 +254,15 @@ def given_cilium(**options: str) -> Cilium:
         key = name.replace("_", "-")
         facts[key] = Known(value, span(f"{key}: {value}"))
     return Cilium(options=facts)
+
+
+def given_ovs(name: str, *ports: str, active: str | None = None) -> OvsBridge:
+    """Give an Open vSwitch bridge from its ports: `mgnt`, or `bond1: eth0 eth1`."""
+    parsed: dict[str, tuple[IfName, ...]] = {}
+    for text in ports:
+        port, _, interfaces = text.partition(": ")
+        parsed[port] = tuple(IfName(word) for word in (interfaces or port).split())
+    return OvsBridge(name=name, ports=parsed, active_slave=IfName(active) if active else None, span=span(f"Bridge {name}"))
 
 
 def listening(*ports: int, protocol: int = 6) -> Listing[Socket]:

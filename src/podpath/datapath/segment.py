@@ -110,7 +110,7 @@ def is_bridge(link: Link) -> bool:
 
 def bridge_over(namespace: Namespace, link: Link) -> Link | None:
     """Give the bridge that a device is a port of."""
-    if link.master is None:
+    if link.master is None or link.master == openvswitch.SYSTEM:
         return None
     master = namespace.links.get(link.master)
     if master is None:
