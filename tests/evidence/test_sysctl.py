@@ -50,6 +50,11 @@ def test_values_get_their_names(name: str, values: dict[str, str]) -> None:
     assert values == settings(read(recorded(name)))
 
 
+def test_a_loop_that_echoes_path_and_value_is_read() -> None:
+    """`for f in ...; do echo $f $(cat $f); done` puts a blank between them."""
+    assert {"net.ipv4.conf.all.rp_filter": "2"} == settings(read(block("/proc/sys/net/ipv4/conf/all/rp_filter 2")))
+
+
 def test_braces_in_the_command_are_expanded() -> None:
     """A shell prints the files in the order of the braces."""
     reading = read(block("1\n2", "cat /proc/sys/net/ipv4/conf/{all,eth0.5}/rp_filter"))

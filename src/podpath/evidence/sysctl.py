@@ -21,7 +21,7 @@ _SETTING = re.compile(rf"\s*+(?:-\s*)?(?P<key>{_TOP}[./][\w./*:@-]+)\s*(?:=|:(?=
 _ANNOTATED = re.compile(r"(?P<value>-?\d+(?:\s+\d+)*)\s+(?:#|//|;|<[-=]|←|=>|->).*")
 _SENTENCE = re.compile(r"-?\d+[.,;:]?\s+[^\W\d]|\w+ \w+ \w+.*[.!?]$")
 _BARE = re.compile(rf"\s*+-(?P<key>{_TOP}[./][\w./*:@-]+)\s*$")
-_PATH = re.compile(r"\s*+/proc/sys/(?P<key>[\w./:@-]+)\s*[:=]\s*(?P<value>.*)")
+_PATH = re.compile(r"\s*+/proc/sys/(?P<key>[\w./:@-]+)(?:\s*[:=]\s*|\s+(?=\d+\s*$))(?P<value>.*)")
 _FILE = re.compile(r"\s*+==>\s*/proc/sys/(?P<key>[\w./:@-]+)\s*<==\s*$")
 _ABSENT = (
     "No such file or directory", "Datei oder Verzeichnis nicht gefunden", "Aucun fichier ou dossier de ce (?:nom|type)",
