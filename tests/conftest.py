@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Generator, Iterable
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +22,6 @@ REQUIRED = os.environ.get("PODPATH_REQUIRE_KERNEL") == "1"
 def repository() -> Path:
     """Give the repository's top folder."""
     return Path(__file__).resolve().parents[1]
-
-
-def pytest_collection_modifyitems(items: Iterable[pytest.Item]) -> None:
-    """Run all kernel tests in one worker: they share the machine's modules and conntrack table."""
-    for item in items:
-        if item.get_closest_marker("kernel"):
-            item.add_marker(pytest.mark.xdist_group("kernel"))
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -145,14 +145,14 @@ def capture(netns: Netns, device: str, file: Path, *filters: str) -> Iterator[No
 
 
 def end(process: subprocess.Popen[str] | subprocess.Popen[bytes]) -> None:
-    """End a process that this recording started."""
-    if process.poll() is None:
-        process.send_signal(signal.SIGINT if "tcpdump" in str(process.args) else signal.SIGTERM)
-    try:
-        process.wait(timeout=5)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+    """End a process that this recording started, and close what it was read by."""
+    with process:
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT if "tcpdump" in str(process.args) else signal.SIGTERM)
+        try:
+            process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            process.kill()
 
 
 def delete_netns(name: str) -> None:
