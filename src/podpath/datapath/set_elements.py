@@ -103,6 +103,8 @@ def _parse_networks(text: str, reading: Reading, *, masked: bool) -> list[tuple[
     first, dash, last = text.partition("-")
     if dash:
         low, high = ipaddress.ip_address(first), ipaddress.ip_address(last)
+        if low.version != high.version:
+            raise ValueError(f"expected two addresses of one family, saw {text!r}")
         if int(high) - int(low) >= WIDEST_RANGE and masked:
             raise ValueError(f"expected a range of at most {WIDEST_RANGE} addresses, saw {text!r}")
         networks: Iterable[ipaddress.IPv4Network | ipaddress.IPv6Network] = ipaddress.summarize_address_range(low, high)
@@ -128,4 +130,7 @@ def _parse_ports(text: str, *, bare: bool) -> list[tuple[int, int]]:
         port = int(kind) << 8 | int(code) if slash else names[rest] if rest in names else int(rest) << 8
         return [(number, port)]
     first, dash, last = rest.partition("-")
-    return [(number, port) for port in range(int(first), (int(last) if dash else int(first)) + 1)]
+    low, high = int(first), int(last) if dash else int(first)
+    if not 0 <= low <= high < WIDEST_RANGE:
+        raise ValueError(f"expected ports, saw {text!r}")
+    return [(number, port) for port in range(low, high + 1)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from podpath.datapath.netfilter.state import Act, Check, Doubt, HookState
+from podpath.datapath.netfilter.state import Act, Check, Doubt
 from podpath.net.addresses import Address, Family, MaskedMark, PortRange
 from podpath.node.netfilter import Match, MatchOption, Rule, Target
 
@@ -54,7 +54,7 @@ def compile_options(match: Match, context: RuleContext, compilers: Mapping[str, 
 
 def unknown_option(extension: str, option: MatchOption, context: RuleContext) -> Check:
     """Answer that an option which nobody here knows decides."""
-    return doubtful(f"{spell(option)} of -m {extension} matches at {context.where}", context, likely=False)
+    return doubtful(f"-m {extension} {spell(option)} (an unknown option) at {context.where} matches", context, likely=False)
 
 
 def doubtful(fact: str, context: RuleContext, *, likely: bool, negated: bool = False, random: bool = False) -> Check:
@@ -66,22 +66,6 @@ def doubtful(fact: str, context: RuleContext, *, likely: bool, negated: bool = F
 def constant(answer: bool) -> Check:  # noqa: FBT001  # a check that always says so
     """Make a check that gives the same answer for every packet."""
     return lambda _: answer
-
-
-def one_of(checks: tuple[Check, ...]) -> Check:
-    """Join checks that must all hold into one: the first that does not answers."""
-
-    def check(state: HookState) -> bool | Doubt:
-        doubt: Doubt | None = None
-        for part in checks:
-            answer = part(state)
-            if answer is False:
-                return False
-            if answer is not True:
-                doubt = answer
-        return True if doubt is None else doubt
-
-    return check
 
 
 def spell(option: MatchOption) -> str:

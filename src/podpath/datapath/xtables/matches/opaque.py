@@ -91,7 +91,14 @@ EXTENSIONS: Mapping[str, Opaque] = {
         likely=False,
     ),
     "mh": Opaque("the mobility header", _words("mh-type"), likely=False),
-    "srh": Opaque("the segment routing header", _words("srh-next-hdr srh-hdr-len-eq srh-segs-left-eq srh-tag"), likely=False),
+    "srh": Opaque(
+        "the segment routing header",
+        _words(
+            "srh-next-hdr srh-hdr-len-eq srh-hdr-len-gt srh-hdr-len-lt srh-segs-left-eq srh-segs-left-gt srh-segs-left-lt"
+            " srh-last-entry-eq srh-last-entry-gt srh-last-entry-lt srh-tag srh-psid srh-nsid srh-lsid"
+        ),
+        likely=False,
+    ),
     "ipv6header": Opaque("the extension headers", _words("header soft"), likely=False),
     "eui64": Opaque("the source's interface identifier", frozenset(), likely=False),
 }  # fmt: skip
