@@ -27,8 +27,12 @@ def find_port(walk: Walk, namespace: Namespace, bridge: Link, dmac: Mac, source:
         return learned
     if bridge.mac is None and not is_symbolic(dmac) and not namespace.netns.fdb.complete and source is not None:
         return bridge
-    outward = [port for port in _outward(walk, namespace, bridge) if source is None or port.name != source.name]
-    return outward[0] if outward else None
+    outward = _free_port(walk, namespace, bridge)
+    if outward is None and not namespace.netns.links.complete:
+        outward = _unseen_port(namespace, bridge, dmac)
+    if outward is not None:
+        walk.learned[namespace.name, bridge.name, dmac] = outward
+    return outward
 
 
 def _listed(namespace: Namespace, bridge: Link, dmac: Mac) -> Link | None:
@@ -40,7 +44,7 @@ def _listed(namespace: Namespace, bridge: Link, dmac: Mac) -> Link | None:
 def _outward(walk: Walk, namespace: Namespace, bridge: Link) -> list[Link]:
     """Give the ports that lead out of the model: pods' veths before uplinks."""
     ports = [port for port in namespace.ports.get(bridge.name, ()) if survey(walk, namespace.name, port).exits]
-    return sorted(ports, key=lambda port: port.peer is None and port.kind != "veth")
+    return sorted(ports, key=lambda port: not _leads_to_one(port))
 
 
 def outside_mac(namespace: Namespace, link: Link, address: Address) -> Mac:
@@ -59,21 +63,30 @@ def place_outside(walk: Walk, namespace: Namespace, bridge: Link, address: Addre
     key = (namespace.name, bridge.name, mac)
     port = walk.learned.get(key) or _listed(namespace, bridge, mac)
     if port is None:
-        taken = {link.name for (netns, name, _), link in walk.learned.items() if (netns, name) == key[:2]}
-        outward = _outward(walk, namespace, bridge)
-        free = [link for link in outward if link.name not in taken]
-        shared = [link for link in outward if link.kind != "veth" and link.peer is None]
-        port = next(iter(free or shared), None) or _unseen_port(namespace, bridge, address)
+        port = _free_port(walk, namespace, bridge) or _unseen_port(namespace, bridge, mac)
     walk.learned[key] = port
     return port
 
 
-def _unseen_port(namespace: Namespace, bridge: Link, address: Address) -> Link:
-    key = ("unseen port", bridge.name, address)
+def _free_port(walk: Walk, namespace: Namespace, bridge: Link) -> Link | None:
+    """Give a port for one more host outside: a pod's veth that no other host is behind, else an uplink."""
+    taken = {link.name for (netns, name, _), link in walk.learned.items() if (netns, name) == (namespace.name, bridge.name)}
+    outward = _outward(walk, namespace, bridge)
+    pods = [link for link in outward if _leads_to_one(link)]
+    free = [link for link in pods if link.name not in taken]
+    return next(iter(free), None) or next((link for link in outward if not _leads_to_one(link)), None)
+
+
+def _leads_to_one(link: Link) -> bool:
+    return link.kind == "veth" or link.peer is not None
+
+
+def _unseen_port(namespace: Namespace, bridge: Link, mac: Mac) -> Link:
+    key = ("unseen port", bridge.name, mac)
     found = namespace.answers.get(key)
     if not isinstance(found, Link):
-        name = IfName(f"(port of {bridge.name} to {address})")
-        why = f"the evidence does not show the port of {bridge.name} that leads to {address}"
+        name = IfName(f"(port of {bridge.name} to {mac.strip('()')})")
+        why = f"the evidence does not show the port of {bridge.name} behind which {mac.strip('()')} is"
         found = Link(name=name, kind="veth", master=bridge.name, inferred=why)
         namespace.answers[key] = found
         namespace.links[name] = found
