@@ -55,6 +55,16 @@ _PASSED = (
     Boundary("early demux", "an established local socket's packets skip routing and rp_filter", "sysctl net.ipv4.ip_early_demux"),
     Boundary("network policy of BPF", "verdicts of Cilium's policy programs are not modelled", "cilium monitor -t drop"),
     Boundary("multicast snooping", "a bridge floods groups", "bridge mdb"),
+    Boundary(
+        "TCP windows",
+        "segments are taken to fit the windows; conntrack only sees acknowledgements of data it has not seen",
+        "sysctl net.netfilter.nf_conntrack_tcp_be_liberal; sysctl net.netfilter.nf_conntrack_log_invalid",
+    ),
+    Boundary("conntrack timeouts", "entries of the evidence are still there, and live through the walk", "conntrack -L"),
+    Boundary("conntrack helpers", "a connection that a helper expects (FTP, SIP) counts as new", "conntrack -L expect"),
+    Boundary("SCTP and DCCP states", "their connections are tracked by ports alone", "conntrack -L -p sctp"),
+    Boundary("set targets", "what SET and recent add to sets and lists shows in no later packet", "ipset save"),
+    Boundary("TEE", "the copy that TEE makes of a packet is not walked", "iptables-save | grep TEE"),
 )
 
 
