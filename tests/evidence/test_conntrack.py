@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -160,3 +162,12 @@ def test_every_line_is_in_a_record_or_a_gap(lines: list[str]) -> None:
     source = Source(name="ticket.md", lines=tuple(line.replace("\n", " ") for line in lines))
 
     assert [] == uncovered(source, read_conntrack(source))
+
+
+@pytest.mark.parametrize("repeated", ["a", "a=", " ", "src=1.1.1.1 dst=1.1.1.1 ", "["])
+def test_long_lines_are_read_in_time(repeated: str) -> None:
+    """The time grows with the length of the line, not with its square."""
+    started = time.process_time()
+    read_conntrack(block("tcp 6 118 SYN_SENT src=10.0.0.1 " + repeated * (100_000 // len(repeated))))
+
+    assert time.process_time() - started < 2

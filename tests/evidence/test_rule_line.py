@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -160,3 +162,12 @@ def test_the_plain_way_and_the_full_way_agree(rule: Rule) -> None:
 def test_no_line_is_refused_with_an_error(line: str) -> None:
     """Whatever stands behind the chain, the line is read as far as it goes."""
     parse_rule_line(line)
+
+
+@pytest.mark.parametrize("repeated", [" ", "\t", "a", '"', "\\", " -", " !", " --a b", "="])
+def test_long_lines_are_read_in_time(repeated: str) -> None:
+    """The time grows with the length of the line, not with its square."""
+    started = time.process_time()
+    parse_rule_line("-A X -m comment --comment " + repeated * (100_000 // len(repeated)) + "x")
+
+    assert time.process_time() - started < 2

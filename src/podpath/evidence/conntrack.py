@@ -13,12 +13,12 @@ from podpath.net.provenance import Source, Span
 
 _ENTRY = re.compile(
     r"\s*(?:ipv(?P<family>[46])\s+\d+\s+)?(?P<name>[a-z][\w-]*)\s+(?P<protocol>\d{1,3})\s+(?:(?P<timeout>\d{1,9})\s+)?"
-    r"(?:(?P<state>[A-Z][A-Z_0-9]*)\s+)?(?P<rest>(?:\w+=\S+\s+)*src=.*)"
+    r"(?:(?P<state>[A-Z][A-Z_0-9]*)\s+)?(?P<rest>(?:\w++=\S++\s++)*?src=.*)"
 )
 _EVENT = re.compile(r"\s*(?:\[\d+\.\d+\s*\]\s*)?\[(?:NEW|UPDATE|DESTROY)\]\s")
 _TRAILER = re.compile(r"(?:# )?conntrack v\S+ \(conntrack-tools\): .*|nfct_labelmap_new: .*")
 _REST = re.compile(r"\s*(?:\[[A-Z_]+\]|[a-z][a-z-]*=\S+)(?:\s.*)?")
-_TOKEN = re.compile(r"\[(?P<flag>[A-Z_]+)\]|(?P<key>[a-z][a-z-]*)=(?P<value>[^\s,]+)")
+_TOKEN = re.compile(r"\[(?P<flag>[A-Z_]+)\]|(?<![\w-])(?P<key>[a-z][a-z-]*+)=(?P<value>[^\s,]+)")
 _WRAP_LINES = 3
 _NUMBER = re.compile(r"(?:0x[0-9a-fA-F]{1,8}|\d{1,10})")
 

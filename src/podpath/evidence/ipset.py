@@ -8,7 +8,7 @@ from podpath.evidence.commands import parse_command
 from podpath.evidence.formats import CERTAIN, NO, Format, sample
 from podpath.evidence.ledger import Ledger
 from podpath.evidence.records import IpSetEntryRecord, IpSetRecord, Reading
-from podpath.evidence.tokenizer import scan_quoted
+from podpath.evidence.tokenizer import Cursor
 from podpath.net.addresses import Family
 from podpath.net.provenance import Source
 
@@ -150,9 +150,8 @@ class _IpSetReader:
 def _scan_options(text: str, flags: frozenset[str]) -> list[tuple[str, tuple[str, ...]]]:
     """Read options as ipset prints them: a name and one value, or a flag alone."""
     options: list[tuple[str, tuple[str, ...]]] = []
-    words = [word.text for word in scan_quoted(text)]
-    while words:
-        name = words.pop(0)
+    cursor = Cursor(text, quotes=True)
+    for name in cursor:
         takes = name not in flags or (name == "comment" and flags is _ADD_FLAGS)
-        options.append((name, (words.pop(0),) if takes and words else ()))
+        options.append((name, (cursor.take(),) if takes and not cursor.done else ()))
     return options

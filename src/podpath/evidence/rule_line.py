@@ -21,7 +21,7 @@ _ESCAPE = re.compile(r"\\(.)")
 _OPTION = re.compile(r"-[a-zA-Z46](?!\S)|--[a-zA-Z][\w-]*(?==|(?!\S))")
 _VALUE = r'"(?:[^"\\]|\\.)*+"|[^\s"!-][^\s"]*+'
 _PIECE = re.compile(
-    rf"""\s++(!\s++)?+(?:-([sdpiomjg])\s++([^\s"!-][^\s"]*+)|--([a-z][a-z0-9-]*+)(?:\s++({_VALUE}))?+(?:\s++({_VALUE}))?+)(?!\S)|(\S)"""
+    rf"""(?<!\s)\s++(!\s++)?+(?:-([sdpiomjg])\s++([^\s"!-][^\s"]*+)|--([a-z][a-z0-9-]*+)(?:\s++({_VALUE}))?+(?:\s++({_VALUE}))?+)(?!\S)|(\S)"""
 )
 """An option in the spelling of iptables-save: `!`, short name and value, or long name and up to two values; else anything."""
 _SELECTORS = {"s": "source", "d": "destination", "p": "protocol", "i": "in-interface", "o": "out-interface"}
