@@ -40,7 +40,7 @@ from podpath.node.case import Case
 from podpath.node.change import DeleteRoute
 from podpath.node.links import Link
 from podpath.node.node import HOST, Node
-from podpath.node.routing import MAIN, Route
+from podpath.node.routing import LOCAL, MAIN, Route
 
 NAME = "enslaved-route"
 
@@ -144,7 +144,7 @@ def spell_route(route: Route) -> str:
     if route.metric:
         words.append(f"metric {route.metric}")
     if route.table != MAIN:
-        words.append(f"table {route.table}")
+        words.append(f"table {'local' if route.table == LOCAL else route.table}")
     return " ".join(words)
 
 

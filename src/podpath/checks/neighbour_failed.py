@@ -1,4 +1,4 @@
-"""neighbour: the next hop does not answer ARP.
+"""neighbour-failed: the next hop does not answer ARP.
 
 What it is
     The packet has a route, but the MAC address of its next hop cannot be found: the neighbour entry is FAILED or
@@ -23,5 +23,5 @@ References
 
 from __future__ import annotations
 
-NAME = "neighbour"
+NAME = "neighbour-failed"
 """Seen by walks alone: there is nothing to look for without a packet."""

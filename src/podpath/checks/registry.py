@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 from podpath.checks import (
+    arp_ignore,
     both_backends,
     bridge_netfilter,
     chain_order,
@@ -73,6 +74,7 @@ CHECKS: tuple[Check, ...] = (
     _check(no_route),
     _check(routing_loop),
     _check(neighbour_failed),
+    _check(arp_ignore),
     _check(missing_masquerade),
     _check(untranslated_reply),
     _check(hairpin),

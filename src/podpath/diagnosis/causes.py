@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from podpath.checks import (
+    arp_ignore,
     bridge_netfilter,
     chain_order,
     dropped_by_rule,
@@ -15,6 +16,7 @@ from podpath.checks import (
     ip_forward,
     missing_masquerade,
     neighbour_failed,
+    no_endpoints,
     no_listener,
     no_route,
     packet_size,
@@ -26,11 +28,11 @@ from podpath.checks import (
     untranslated_reply,
 )
 from podpath.checks.topology import option_values
-from podpath.datapath.trace import Branch, Dropped, Rejected, Step, Trace, Undecided
+from podpath.datapath.trace import Branch, Delivered, Dropped, Rejected, Step, Trace, Transmitted, Undecided
 from podpath.diagnosis.unanswered import UNANSWERED
 from podpath.net.provenance import Known, Span
 from podpath.node.netfilter import Chain, Rule, Table
-from podpath.node.node import Node
+from podpath.node.node import HOST, Node
 
 HOOKS = ("PREROUTING", "INPUT", "FORWARD", "OUTPUT", "POSTROUTING")
 
@@ -73,10 +75,26 @@ def find_cause(node: Node, branch: Branch) -> Cause | None:
     trace = _failing_trace(branch)
     if trace is None or not trace.steps:
         return None
+    astray = _find_wrong_turn(node, trace)
+    if astray is not None:
+        return Cause(check=no_route.NAME, branch=branch, trace=trace, step=astray)
     step = trace.deciding
     place = find_rule(node, step) if _hook_of(step) else None
     check = _name(branch, trace, step, place)
     return Cause(check=check, branch=branch, trace=trace, step=step, place=place)
+
+
+def _find_wrong_turn(node: Node, trace: Trace) -> Step | None:
+    """Give the host's routing step by which a packet came to a namespace that it was not for, and that ended it."""
+    last = trace.deciding
+    if last.netns == HOST or isinstance(trace.outcome, (Delivered, Transmitted)):
+        return None
+    namespace = node.namespaces.get(last.netns)
+    routed = last.stage in ("route input", "forward")
+    if namespace is None or not routed or any(item.address == last.before.dst for item in namespace.addresses.items):
+        return None
+    turns = [step for step in trace.steps if step.netns == HOST and step.decision in ("forward", "route")]
+    return turns[-1] if turns else None
 
 
 def _failing_trace(branch: Branch) -> Trace | None:
@@ -126,6 +144,8 @@ def _name(branch: Branch, trace: Trace, step: Step, place: RulePlace | None) -> 
         return missing_masquerade.NAME
     if branch.kind == "refused":
         return no_listener.NAME
+    if _is_unanswerable(branch, trace, step):
+        return missing_masquerade.NAME
     if branch.kind == "reply not translated":
         return bridge_netfilter.NAME if _is_bridged(trace) else untranslated_reply.NAME
     if _hook_of(step):
@@ -138,8 +158,17 @@ def _name(branch: Branch, trace: Trace, step: Step, place: RulePlace | None) -> 
     return untranslated_reply.NAME if branch.kind == "stray" else no_route.NAME
 
 
+def _is_unanswerable(branch: Branch, trace: Trace, step: Step) -> bool:
+    """Tell whether a machine beyond the node has no way to answer a pod, whose own address it sees."""
+    first = branch.traces[0]
+    beyond = trace.direction == "reply" and step.netns == trace.start and step.stage == "route output"
+    return beyond and first.start != HOST and trace.packet.dst == first.packet.src
+
+
 def _name_rule(trace: Trace, step: Step, place: RulePlace | None) -> str:
     states = _states(place.rule) if place is not None else ()
+    if place is not None and any("has no endpoints" in value for value in _comments(place.rule)):
+        return no_endpoints.NAME
     if "INVALID" in states:
         return chain_order.NAME
     if place is None and _hook_of(step) == "FORWARD":
@@ -153,26 +182,54 @@ def _states(rule: Rule) -> tuple[str, ...]:
     return option_values(rule, "conntrack", "ctstate") or option_values(rule, "state", "state")
 
 
+def _comments(rule: Rule) -> Iterator[str]:
+    for match in rule.matches:
+        if match.name == "comment":
+            for option in match.options:
+                yield " ".join(option.values)
+
+
 def _is_bridged(trace: Trace) -> bool:
     return any(step.stage.startswith("bridge") for step in trace.steps)
 
 
 def _says(*words: str) -> Callable[[Trace, Step, str], bool]:
-    """Make a test for words in the step's template or the drop reason."""
-    return lambda _, step, reason: any(word in step.template or word in reason for word in words)
+    """Make a test for words in the step's reason or the kernel's drop reason."""
+    return lambda _, step, reason: any(word in step.why or word in reason for word in words)
 
 
 def _at(*stages: str) -> Callable[[Trace, Step, str], bool]:
     return lambda _, step, __: step.stage in stages
 
 
+def _both(*tests: Callable[[Trace, Step, str], bool]) -> Callable[[Trace, Step, str], bool]:
+    return lambda trace, step, reason: all(test(trace, step, reason) for test in tests)
+
+
+def _returns_home(trace: Trace, step: Step, reason: str) -> bool:
+    """Tell whether a pod refuses its own packet, which came back to it from its own service."""
+    _ = reason
+    return step.stage == "rp_filter" and step.netns == trace.start and step.netns != HOST
+
+
+def _leaves_loopback(trace: Trace, step: Step, reason: str) -> bool:
+    """Tell whether a packet with a loopback source was sent to another device by a rule."""
+    _ = trace, reason
+    return step.before.src.is_loopback and step.stage in ("route output", "reroute")
+
+
 _BY_STEP: tuple[tuple[Callable[[Trace, Step, str], bool], str], ...] = (
     (_says("does not forward", "IP_INADDRERRORS"), ip_forward.NAME),
     (_says("do not fit the MTU", "PKT_TOO_BIG"), packet_size.NAME),
     (_says("its TTL of"), routing_loop.NAME),
-    (_says("does not have the MAC", "the frame is for {0}"), foreign_arp.NAME),
+    (_says("does not have the MAC", "the frame is for "), foreign_arp.NAME),
+    (_both(_at("neighbour"), _says("arp_ignore")), arp_ignore.NAME),
+    (_both(_at("neighbour"), _says("rp_filter is")), rp_filter.NAME),
+    (_both(_at("neighbour"), _says("own address", "of type local")), source_refused.NAME),
     (_at("neighbour"), neighbour_failed.NAME),
     (_says("hairpin"), hairpin.NAME),
+    (_returns_home, hairpin.NAME),
+    (_leaves_loopback, route_localnet.NAME),
     (_says("IP_LOCALNET", "127.0.0.0/8", "route_localnet"), route_localnet.NAME),
     (_at("rp_filter"), source_refused.NAME),
     (_says("IP_INVALID_SOURCE", "IP_LOCAL_SOURCE"), source_refused.NAME),

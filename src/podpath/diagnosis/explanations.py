@@ -23,7 +23,7 @@ PRIORS: dict[str, float] = {
     "untranslated-reply": 0.5,
     "no-route": 0.4,
     "missing-masquerade": 0.4,
-    "neighbour": 0.3,
+    "neighbour-failed": 0.3,
     "packet-size": 0.3,
 }
 """How often a fault is met on Kubernetes nodes: only an order, used between explanations that are equal otherwise."""

@@ -6,21 +6,23 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from podpath.checks import enslaved_route, foreign_arp
+from podpath.checks import duplicate_address, enslaved_route, foreign_arp
 from podpath.checks.finding import Finding, Repair
 from podpath.datapath.trace import Step
-from podpath.diagnosis.causes import Cause, marks_of, spans_of
+from podpath.diagnosis.causes import Cause, find_rule, marks_of, spans_of
 from podpath.diagnosis.differences import ChainDifference, compare_chains
 from podpath.diagnosis.explanations import Explanation
 from podpath.diagnosis.narrative import claim_of, narrate, telling_steps
 from podpath.diagnosis.proof import Prover
-from podpath.diagnosis.repairs import PREVENTIONS, list_repairs, move_to
+from podpath.diagnosis.repairs import PREVENTIONS, list_repairs
+from podpath.diagnosis.repairs_rules import move_to
 from podpath.diagnosis.symptoms import Symptom
 from podpath.diagnosis.worlds import Judgement, Supposition
 from podpath.net.probe import Probe
 from podpath.net.provenance import Span
 from podpath.node.change import DeleteRule, InsertRule
 from podpath.node.netfilter import Chain, Rule
+from podpath.node.node import Node
 
 QUOTED_SYMPTOMS = 3
 """Lines of a symptom that are quoted: more say the same again."""
@@ -42,7 +44,8 @@ def _make(explanation: Explanation, cause: Cause, judged: Sequence[Judgement], p
     suppositions = explanation.world.suppositions
     stated = (*suppositions, *(item for item in _stated(judged[0]) if item.fact not in {other.fact for other in suppositions}))
     differences = tuple(_differences(judged[0], suppositions))
-    candidates = chain(_by_difference(cause, differences), list_repairs(explanation.world.node, cause))
+    settled = replace(cause, place=find_rule(prover.node, cause.step) if cause.place is not None else None)
+    candidates = chain(_by_difference(prover.node, settled, differences), list_repairs(prover.node, settled))
     repairs = prover.prove(candidates)
     evidence = _evidence(cause, judged, stated, differences)
     return Finding(
@@ -114,11 +117,14 @@ def _differences(judgement: Judgement, suppositions: Sequence[Supposition]) -> I
             yield from compare_chains(bad, good)
 
 
-def _by_difference(cause: Cause, differences: Sequence[ChainDifference]) -> Iterator[Repair]:
+def _by_difference(node: Node, cause: Cause, differences: Sequence[ChainDifference]) -> Iterator[Repair]:
     """Give the repair that makes the chain as it is where it works."""
+    if cause.place is None:
+        return
     for difference in differences:
-        if difference.kind == "moved" and difference.other is not None and difference.other.position < difference.rule.position:
-            yield move_to(cause, difference.rule, difference.other.position)
+        other = difference.other
+        if difference.kind == "moved" and other is not None and other.position < difference.rule.position:
+            yield move_to(node, cause.place, difference.rule, other.position)
 
 
 def _supposed(suppositions: Sequence[Supposition]) -> Iterator[str]:
@@ -157,7 +163,8 @@ def merge_checks(causes: Sequence[Finding], found: Sequence[Finding]) -> tuple[F
             rest.remove(better)
             cause = _take_over(better, cause)  # noqa: PLW2901  # the same cause, better told
         told.append(cause)
-    told += [finding for finding in rest if finding.severity == "cause"]
+    told = _blame_duplicates(rest, told)
+    told += [finding for finding in rest if finding.severity == "cause" and finding not in told]
     names = {finding.check for finding in told}
     covered = {span for finding in told for span in finding.evidence}
     lesser = [
@@ -168,6 +175,18 @@ def merge_checks(causes: Sequence[Finding], found: Sequence[Finding]) -> tuple[F
     ]  # fmt: skip
     order = {"fault": 0, "risk": 1, "note": 2}
     return (*told, *sorted(lesser, key=lambda finding: order[finding.severity]))
+
+
+def _blame_duplicates(found: list[Finding], causes: Sequence[Finding]) -> list[Finding]:
+    """Let an address that two pods have take the place of what ended a connection to it: it went to the other one."""
+    told: list[Finding] = []
+    for cause in causes:
+        twice = (finding for finding in found if finding.check == duplicate_address.NAME)
+        better = next((one for one in twice if any(f" {mark}" in item for mark in one.marks for item in cause.breaks)), None)
+        if better is not None:
+            found.remove(better)
+        told.append(_take_over(better, cause) if better is not None else cause)
+    return told
 
 
 def _take_over(better: Finding, cause: Finding) -> Finding:

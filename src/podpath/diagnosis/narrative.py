@@ -40,9 +40,11 @@ def _tell(trace: Trace) -> str:
 
 
 def _tell_failing(cause: Cause) -> str:
-    trace, last = cause.trace, cause.step
+    trace, last = cause.trace, cause.trace.deciding
     steps = [step for step in telling_steps(trace) if step is not last]
     told = list(dict.fromkeys(_spell(step) for step in steps))[-MOST:]
+    if cause.step is not last:
+        told.append(f"{cause.step.why} [{cause.step.stage}, netns {cause.step.netns}]")
     arrived = isinstance(trace.outcome, (Delivered, Transmitted))
     final = cause.branch.failure if arrived else f"{last.why} [{last.stage}, netns {last.netns}]: it is {_end(trace)}"
     return f"{trace.name} ({_ends(trace.packet)}): {'; '.join([*told, final])}."
@@ -82,6 +84,8 @@ def claim_of(cause: Cause) -> str:
         return told
     if isinstance(cause.trace.outcome, (Delivered, Transmitted)):
         return f"{_the(cause)} goes astray: {cause.branch.failure}."
+    if cause.step is not cause.trace.deciding:
+        return f"{_the(cause)} goes astray: {cause.step.why}, and {cause.trace.deciding.netns} there has no use for it."
     word = "rejected" if isinstance(cause.trace.outcome, Rejected) else "dropped"
     return f"{_the(cause)} is {word} at {cause.step.stage} in netns {cause.step.netns}: {cause.step.why}."
 
@@ -122,17 +126,30 @@ def _bridged(cause: Cause) -> Iterator[str]:
     )
 
 
+def _without_endpoints(cause: Cause) -> Iterator[str]:
+    packet = cause.branch.traces[0].packet
+    yield f"The service {endpoint(packet.dst, packet.dport)} has no endpoints: a rule of kube-proxy rejects what is sent to it."
+
+
+def _unheard(cause: Cause) -> Iterator[str]:
+    yield f"{_the(cause)} is not sent: {cause.step.why}."
+
+
 def _policy(cause: Cause) -> Iterator[str]:
     hook = cause.step.stage.partition(" ")[0]
     yield f"{_the(cause)} is dropped by the policy of {hook}: no rule accepts it."
 
 
 def _untranslated(cause: Cause) -> Iterator[str]:
-    yield f"{_the(cause)} leaves the node with the pod's own address, which nobody outside can answer."
+    first = cause.branch.traces[0].packet
+    yield f"What {first.src} sends to {first.dst} leaves the node with the pod's own address, which nobody there can answer."
 
 
 _CLAIMS = {
     "missing-masquerade": _untranslated,
+    "no-endpoints": _without_endpoints,
+    "arp-ignore": _unheard,
+    "neighbour-failed": _unheard,
     "dropped-by-rule": _rule,
     "untracked": _rule,
     "chain-order": _order,

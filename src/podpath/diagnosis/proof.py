@@ -33,7 +33,8 @@ class Prover:
         branch = judgement.branch
         assumed = {made.fact: made.value for made in branch.assumptions if not made.random} if branch is not None else {}
         self._settled = {**world.settled, **assumed}
-        self._node = settle_facts(world.node, self._settled)
+        self.node = settle_facts(world.node, self._settled)
+        """The node as the explanation has it, nothing of it unsettled that the walk met."""
         self._probe = judgement.symptom.probe
         self._failing = frozenset(symptom.probe for symptom in symptoms if symptom.fails is True)
         self._cause = cause
@@ -52,7 +53,7 @@ class Prover:
             if len(tried) >= TRIES:
                 break
             tried.append(repair)
-            node = apply_changes(self._node, repair.changes) if repair.changes else None
+            node = apply_changes(self.node, repair.changes) if repair.changes else None
             if node is None or not self._cures(node):
                 continue
             proven = replace(repair, proven="simulated", side_effects=self._effects(node))
@@ -71,7 +72,7 @@ class Prover:
         engine, effects = Engine(node), []
         for probe in self._others:
             if probe not in self._before:
-                self._before[probe] = self._converse(Engine(self._node), probe)
+                self._before[probe] = self._converse(Engine(self.node), probe)
             before, after = describe(self._before[probe]), describe(self._converse(engine, probe))
             cured = after == "works" and (probe in self._failing or self._has_same_cause(self._before[probe]))
             if before != after and not cured:
@@ -80,7 +81,7 @@ class Prover:
 
     def _has_same_cause(self, conversation: Conversation) -> bool:
         """Tell whether the same fault ends this connection too."""
-        causes = (find_cause(self._node, branch) for branch in conversation.branches if branch.works is False)
+        causes = (find_cause(self.node, branch) for branch in conversation.branches if branch.works is False)
         return any(cause is not None and cause.check == self._cause.check for cause in causes)
 
     def _converse(self, engine: Engine, probe: Probe) -> Conversation:

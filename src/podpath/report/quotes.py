@@ -9,8 +9,10 @@ from podpath.net.provenance import Span
 from podpath.report.escape import clip, escape
 from podpath.report.style import Style
 
-LONGEST_LINE = 400
-"""Columns of a quoted line: a rule with a hundred ports is clipped in its middle."""
+LONGEST_LINE = 300
+"""Columns of a quoted line: of one line of JSON that holds a whole listing only the part around the marked words is quoted."""
+AROUND = 90
+"""Columns on either side of a marked word that are kept."""
 LINES_OF_A_SPAN = 4
 """Lines quoted of one span: a span may cover a whole listing."""
 
@@ -19,7 +21,7 @@ def render_quotes(spans: Iterable[Span], marks: Sequence[str], style: Style, ind
     """Quote each span's lines once, aligned on the bar, with the deciding words painted or underlined."""
     rows: list[tuple[str, str]] = []
     for span in dict.fromkeys(spans):
-        rows += _rows(span)
+        rows += _rows(span, marks)
     width = max((len(place) for place, _ in rows), default=0)
     lines: list[str] = []
     for place, text in rows:
@@ -33,18 +35,33 @@ def render_quotes(spans: Iterable[Span], marks: Sequence[str], style: Style, ind
 
 def quote(span: Span) -> str:
     """Spell a span as one line: `file:line | text` of its first line."""
-    place, text = _rows(span)[0]
+    place, text = _rows(span, ())[0]
     return f"{place} | {text}" if text.strip() else place
 
 
-def _rows(span: Span) -> list[tuple[str, str]]:
+def _rows(span: Span, marks: Sequence[str]) -> list[tuple[str, str]]:
     texts = span.text.split("\n")
     shown = texts[:LINES_OF_A_SPAN] if len(texts) > LINES_OF_A_SPAN + 1 else texts
     name = escape(span.source.name)
-    rows = [(f"{name}:{span.line + index}", clip(escape(text), LONGEST_LINE)) for index, text in enumerate(shown)]
+    rows = [(f"{name}:{span.line + index}", _fit(escape(text), marks)) for index, text in enumerate(shown)]
     if len(shown) < len(texts):
         rows.append((f"{name}:{span.last_line}", f"(and {len(texts) - len(shown)} lines more, up to here)"))
     return rows
+
+
+def _fit(text: str, marks: Sequence[str]) -> str:
+    """Shorten a long line to where most of the different marked words stand together; to both its ends where none does."""
+    found = _marked(text, marks) if len(text) > LONGEST_LINE else []
+    if not found:
+        return clip(text, LONGEST_LINE)
+    reach = LONGEST_LINE - 2 * AROUND
+
+    def worth(start: int) -> int:
+        return len({text[left:right] for left, right in found if start <= left and right <= start + reach})
+
+    start = max((left for left, _ in found), key=worth)
+    begin, end = max(0, start - AROUND), min(len(text), start + reach + AROUND)
+    return f"{'... ' if begin else ''}{text[begin:end]}{' ...' if end < len(text) else ''}"
 
 
 def _marked(text: str, marks: Sequence[str]) -> list[tuple[int, int]]:

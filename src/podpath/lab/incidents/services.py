@@ -41,7 +41,7 @@ INCIDENTS: tuple[Incident, ...] = (
         summary="Bridged replies pass netfilter by, so a service's answer keeps the pod's address.",
         build=_bridged,
         probe=_SERVICE,
-        checks=("untranslated-reply", "bridge-netfilter"),
+        checks=("untranslated-reply", "br-netfilter"),
         prepared_by=(restore(_service("10.1.0.3:8080")),),
         broken_by=(on_host("sysctl", "-qw", "net.bridge.bridge-nf-call-iptables=0"),),
         mended_by=(on_host("sysctl", "-qw", "net.bridge.bridge-nf-call-iptables=1"),),

@@ -1,0 +1,109 @@
+"""Repairs of settings: sysctls, modules and attributes of devices."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from podpath.checks import bridge_netfilter, ip_forward
+from podpath.checks.finding import Repair
+from podpath.checks.topology import device_key, find_link
+from podpath.diagnosis.causes import Cause
+from podpath.net.addresses import IfName
+from podpath.net.provenance import Known
+from podpath.node.change import SetLink, SetSysctl
+from podpath.node.node import HOST, Node
+
+_NAMED = re.compile(r"larger of all and (?P<device>\S+?)\)")
+"""The device that a refused ARP request came in on, as the step spells it."""
+
+
+def switch_filter_off(node: Node, cause: Cause) -> Iterator[Repair]:
+    """Set the reverse-path filter to 0 for the device, and for `all`, unless that alone is known to be 0 already."""
+    asked = _NAMED.search(cause.step.why) if cause.step.stage == "neighbour" else None
+    netns = HOST if asked is not None else cause.step.netns
+    device = asked["device"] if asked is not None else _last_device(cause)
+    yield from _set_for_device(node, netns, device, ("rp_filter", "0"), "switch the reverse-path filter off")
+
+
+def answer_arp(node: Node, cause: Cause) -> Iterator[Repair]:
+    """Let the host answer ARP for all its addresses: every setting of arp_ignore that is not 0 goes to 0."""
+    _ = cause
+    keys = [
+        key for key, fact in node.host.sysctls.items()
+        if key.endswith(".arp_ignore") and isinstance(fact, Known) and fact.value != "0"
+    ]  # fmt: skip
+    if keys:
+        yield _write(HOST, dict.fromkeys(keys, "0"), "let the host answer ARP for all its addresses")
+
+
+def let_bridge_be_seen(node: Node, cause: Cause) -> Iterator[Repair]:
+    """Load br_netfilter where it may be missing, and switch it on."""
+    _ = cause
+    yield bridge_netfilter.switch_on(module=bridge_netfilter.MODULE not in node.modules.items)
+
+
+def let_host_forward(node: Node, cause: Cause) -> Iterator[Repair]:
+    """Switch forwarding on: for the host, and for a device whose own switch is off."""
+    yield ip_forward.switch_on()
+    device = _last_device(cause)
+    if device is not None:
+        key = device_key(4, IfName(device), "forwarding")
+        if key in node.namespaces[cause.step.netns].sysctls:
+            yield _write(cause.step.netns, {key: "1"}, f"let what comes in on {device} be forwarded")
+
+
+def let_loopback_in(node: Node, cause: Cause) -> Iterator[Repair]:
+    """Let loopback addresses in (and out) on the device that refuses them."""
+    _ = node
+    words = [word for word in cause.step.arguments if isinstance(word, str) and find_link(node.host, word) is not None]
+    device = IfName(words[-1] if words else cause.step.link or "all")
+    yield _write(cause.step.netns, {device_key(4, device, "route_localnet"): "1"}, f"let loopback addresses pass {device}")
+
+
+def let_own_source_in(node: Node, cause: Cause) -> Iterator[Repair]:
+    """Let own source addresses in on the device."""
+    _ = node
+    key = device_key(4, IfName(cause.step.link or "all"), "accept_local")
+    yield _write(cause.step.netns, {key: "1"}, "let own source addresses in")
+
+
+def switch_hairpin_on(node: Node, cause: Cause) -> Iterator[Repair]:
+    """Let a bridge send frames back out of the port that they came in on."""
+    for step in reversed(cause.trace.steps):
+        link = find_link(node.host, step.link) if step.netns == HOST and step.link is not None else None
+        if link is not None and link.master is not None:
+            yield Repair(
+                title=f"let the bridge send frames back out of {link.name}",
+                commands=(f"bridge link set dev {link.name} hairpin on",),
+                changes=(SetLink(netns=HOST, link=link.name, attributes=(("hairpin", "on"),)),),
+            )
+            return
+
+
+def _set_for_device(node: Node, netns: str, device: str | None, setting: tuple[str, str], title: str) -> Iterator[Repair]:
+    """Write a setting for `all` and for the device, leaving out what has the value already and what has no known name."""
+    name, value = setting
+    link = find_link(node.namespaces[netns], device) if device is not None else None
+    named = device if device is not None and not (link is not None and link.inferred) else None
+    keys = [device_key(4, IfName(where), name) for where in ("all", named) if where is not None]
+    wrong = {key: value for key in keys if not _is_known(node.namespaces[netns].sysctls, key, value)}
+    if wrong:
+        yield _write(netns, wrong, f"{title} for {named}" if named is not None else title)
+
+
+def _write(netns: str, values: Mapping[str, str], title: str) -> Repair:
+    return Repair(
+        title=title,
+        commands=tuple(f"sysctl -w {key}={value}" for key, value in values.items()),
+        changes=tuple(SetSysctl(netns=netns, key=key, value=value) for key, value in values.items()),
+    )
+
+
+def _is_known(sysctls: Mapping[str, object], key: str, value: str) -> bool:
+    fact = sysctls.get(key)
+    return isinstance(fact, Known) and fact.value == value
+
+
+def _last_device(cause: Cause) -> str | None:
+    return cause.step.link or next((step.link for step in reversed(cause.trace.steps) if step.link), None)
