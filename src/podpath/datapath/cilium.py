@@ -16,7 +16,6 @@ from podpath.datapath.paths import EMIT, REDIRECT, Next
 from podpath.datapath.routing.assumed import likeliest_uplinks, look_up
 from podpath.datapath.routing.destinations import select_path
 from podpath.datapath.routing.fib import Flow
-from podpath.datapath.routing.source_address import select_address
 from podpath.datapath.skb import Skb, Translation, Walk
 from podpath.net import protocols
 from podpath.net.addresses import Address
@@ -125,13 +124,13 @@ def _masquerade(walk: Walk, skb: Skb, config: CiliumConfig, namespace: Namespace
         return
     if any(network.covers(before.dst) for network in config.networks):
         return
-    chosen = select_address(namespace, link, None)
-    address = chosen.address if chosen is not None else STAND_IN
+    own = namespace.primary_addresses(link.name, 4)
+    address = own[0].address if own else STAND_IN
     skb.packet = before._replace(src=address)
     pod = source if source is not None and is_endpoint(source) else _endpoint_link(walk, namespace, before.src)
     walk.translated["masquerade", _inverse(skb.packet)] = Translation(before.src, before.sport, pod)
     template = "Cilium masquerades it as {0}, after netfilter saw it as {1} ({2})"
-    if chosen is None:
+    if not own:
         template += "; {0} stands for the address of {3}, which is not in evidence"
     spans: tuple[Span, ...] = config.evidence("enable-bpf-masquerade")
     walk.step(
@@ -229,7 +228,7 @@ def connect(walk: Walk, skb: Skb) -> None:
 def restore_peer(walk: Walk, skb: Skb) -> None:
     """Show a process the service that it connected to, not the endpoint that answers."""
     before = skb.packet
-    known = walk.translated.get(("socket", _tuple(before)))
+    known = walk.translated.get(("socket answer", _tuple(before)))
     if known is not None:
         skb.packet = before._replace(src=known.address, sport=known.port)
         walk.step("socket", skb, SOCKET, before, "snat", "the socket sees {0} as its peer ({1})", known.address, NOTE)
@@ -246,14 +245,14 @@ def _translate_service(walk: Walk, skb: Skb, place: str, function: str) -> None:
             return
         known = walk.translated[key] = Translation(*chosen)
     skb.packet = before._replace(dst=known.address, dport=known.port)
-    walk.translated[place, _inverse(skb.packet)] = Translation(before.dst, before.dport)
+    walk.translated[f"{place} answer", _inverse(skb.packet)] = Translation(before.dst, before.dport)
     template = "Cilium translates the service {0} to its endpoint {1} ({2})"
     walk.step("service", skb, function, before, "dnat", template, before.dst, known.address, NOTE)
 
 
 def _restore_service(walk: Walk, skb: Skb, link: Link) -> None:
     before = skb.packet
-    known = walk.translated.get(("lxc", _tuple(before)))
+    known = walk.translated.get(("lxc answer", _tuple(before)))
     if known is not None:
         skb.packet = before._replace(src=known.address, sport=known.port)
         template = "Cilium translates the source back to the service {0} ({1})"

@@ -1,0 +1,246 @@
+"""Tests of Cilium's programs, modelled from its configuration."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from podpath.datapath.cilium import STAND_IN, is_endpoint
+from podpath.datapath.cilium_config import CiliumConfig
+from podpath.datapath.cilium_services import choose_endpoint, is_service
+from podpath.datapath.conversation import converse
+from podpath.datapath.trace import Delivered, Trace, Transmitted
+from podpath.net.packet import Packet
+from podpath.net.provenance import Option, Unknown
+from podpath.node.netfilter import Netfilter
+from podpath.node.node import Cilium, Node, Service, ServicePort
+from tests.datapath.given import given_tables
+from tests.datapath.walks import decisions, given_walk, host, last, packet, reasons
+from tests.nodes import Fields, forwarding, given_cilium, given_netns, given_node, ip, probe
+
+WORLD = probe("tcp 10.1.0.2 > 203.0.113.9:80")
+INVALID_FIRST = """
+*filter
+:FORWARD ACCEPT [0:0]
+:KUBE-FORWARD - [0:0]
+:CILIUM_FORWARD - [0:0]
+-A FORWARD -j KUBE-FORWARD
+-A FORWARD -j CILIUM_FORWARD
+-A KUBE-FORWARD -m conntrack --ctstate INVALID -j DROP
+-A CILIUM_FORWARD -i lxc+ -j ACCEPT
+COMMIT
+"""
+CILIUM_FIRST = INVALID_FIRST.replace("-A FORWARD -j KUBE-FORWARD\n", "").replace("COMMIT", "-A FORWARD -j KUBE-FORWARD\nCOMMIT")
+
+
+def given(rules: str = "", *, rp_filter: str = "0", routes: str = "", addresses: str = "192.0.2.2/24", **options: str) -> Node:
+    """Give a node of two pods, with Cilium's devices; `routes` are those to pods, separated by commas."""
+    devices = (f"eth0 {addresses}", "cilium_host 10.1.0.1/32 noarp", "cilium_vxlan", "lxca peer a:eth0", "lxcb peer b:eth0")
+    to_pods = (routes or "10.1.0.0/24 dev cilium_host, 10.2.0.0/24 dev cilium_host").split(", ")
+    fields: Fields = {"netfilter": {4: Netfilter(tables=given_tables(rules), complete=True)}}
+    pods = [
+        given_netns(name, f"eth0 10.1.0.{number}/32 peer host:lxc{name}", routes=["default dev eth0"])
+        for number, name in ((2, "a"), (3, "b"))
+    ]
+    all_routes = [*to_pods, "default via 192.0.2.254 dev eth0"]
+    main = given_netns("host", *devices, routes=all_routes, sysctls=forwarding(rp_filter=rp_filter), netns=fields)
+    return given_node(main, *pods, cilium=given_cilium(**options))
+
+
+def arrived_as(trace: Trace) -> Packet:
+    """Give the packet as it left the node or reached its namespace."""
+    assert isinstance(trace.outcome, Transmitted | Delivered)
+    return trace.outcome.packet
+
+
+BPF: Fields = {"enable_bpf_masquerade": "true"}
+
+
+def test_bpf_masquerade_hides_the_answer_from_conntrack() -> None:
+    """The SYN leaves masqueraded; its answer goes straight to the pod, past the host's netfilter."""
+    traces = converse(given(INVALID_FIRST, **BPF), WORLD).branches[0].traces
+
+    assert "192.0.2.2" == str(arrived_as(traces[0]).src)
+    assert ["host device receive: receive", "host tc ingress: redirect", "host tc ingress: redirect"] == decisions(traces[1])[:3]
+    assert not any("conntrack" in text for text in decisions(traces[1]))
+
+
+def test_the_handshakes_ack_is_invalid_and_dropped_before_ciliums_accept() -> None:
+    """Conntrack saw only the SYN, so the ACK is INVALID; a rule that drops those first breaks every connection out."""
+    found = converse(given(INVALID_FIRST, **BPF), WORLD)
+
+    assert ("NEVER", "ACK", "dropped") == (found.verdict, last(found).name, found.branches[0].kind)
+    assert "KUBE-FORWARD" in found.branches[0].failure
+
+
+def test_ciliums_accept_before_it_lets_it_pass() -> None:
+    """With Cilium's chain first the same connection works."""
+    assert "ALWAYS" == converse(given(CILIUM_FIRST, **BPF), WORLD).verdict
+
+
+def test_without_bpf_masquerade_conntrack_sees_both_ways() -> None:
+    """Where the configuration does not state it, BPF does not masquerade, and nothing is INVALID."""
+    assert "ALWAYS" == converse(given(INVALID_FIRST), WORLD).verdict
+
+
+def test_traffic_within_the_cluster_is_not_masqueraded() -> None:
+    """Destinations of the native routing network keep the pod's address."""
+    node = given(INVALID_FIRST, ipv4_native_routing_cidr="203.0.113.0/24", **BPF)
+
+    assert "10.1.0.2" == str(arrived_as(converse(node, WORLD).branches[0].traces[0]).src)
+
+
+def test_an_answer_to_the_outside_is_not_masqueraded() -> None:
+    """A pod's answer to a connection from outside keeps its address."""
+    node = given(CILIUM_FIRST, routes="10.1.0.2 dev lxca", **BPF)
+
+    assert "ALWAYS" == converse(node, probe("tcp 203.0.113.9 > 10.1.0.2:80 in eth0")).verdict
+
+
+def test_a_device_without_known_address() -> None:
+    """Where the device's address is not in evidence a stand-in takes its place, and the step says so."""
+    trace = converse(given(CILIUM_FIRST, addresses="", **BPF), WORLD).branches[0].traces[0]
+
+    assert str(STAND_IN) == str(arrived_as(trace).src)
+    assert any("stands for the address of eth0, which is not in evidence" in text for text in reasons(trace))
+
+
+def test_local_pods_are_reached_past_the_stack() -> None:
+    """A packet to another pod of the node is delivered by the program: rules and rp_filter of the host do not see it."""
+    found = converse(given("*filter\n:FORWARD DROP [0:0]\nCOMMIT", rp_filter="1"), probe("tcp 10.1.0.2 > 10.1.0.3:80"))
+
+    assert "ALWAYS" == found.verdict
+    assert "host device receive: redirect" in decisions(found.branches[0].traces[0])
+
+
+def test_with_endpoint_routes_the_kernel_delivers() -> None:
+    """With a route for each pod what pods send each other passes the host's rules."""
+    closed = "*filter\n:FORWARD DROP [0:0]\nCOMMIT"
+    node = given(closed, routes="10.1.0.2 dev lxca, 10.1.0.3 dev lxcb", enable_endpoint_routes="true")
+
+    assert "NEVER" == converse(node, probe("tcp 10.1.0.2 > 10.1.0.3:80")).verdict
+
+
+def test_pods_of_other_nodes_are_reached_through_the_tunnel() -> None:
+    """A destination that is routed to cilium_host goes through the tunnel, and its answer comes back by it."""
+    found = converse(given(rp_filter="1"), probe("tcp 10.1.0.2 > 10.2.0.7:80"))
+    outcome = found.branches[0].traces[0].outcome
+
+    assert ("ALWAYS", "cilium_vxlan") == (found.verdict, outcome.link if isinstance(outcome, Transmitted) else "")
+
+
+def test_strict_rp_filter_breaks_pods_to_the_outside_and_to_the_host_alone() -> None:
+    """The way back to a pod leads over cilium_host, so the kernel's strict check drops what the stack sees of it."""
+    node = given(rp_filter="1")
+    verdicts = {
+        text: converse(node, probe(text)).verdict
+        for text in (
+            "tcp 10.1.0.2 > 203.0.113.9:80",
+            "tcp 192.0.2.2 > 10.1.0.2:80",
+            "tcp 10.1.0.2 > 10.1.0.3:80",
+            "tcp 10.2.0.7 > 10.1.0.2:80",
+        )
+    }
+
+    assert ["NEVER", "NEVER", "ALWAYS", "ALWAYS"] == list(verdicts.values())
+
+
+def test_the_host_reaches_pods_through_cilium_host() -> None:
+    """What the host sends to a pod is delivered by the program at cilium_host."""
+    found = converse(given(), probe("tcp 192.0.2.2 > 10.1.0.2:80"))
+
+    assert ("ALWAYS", "host tc egress: redirect") == (found.verdict, decisions(found.branches[0].traces[0])[2])
+
+
+@pytest.mark.parametrize(("kernel", "likeliest"), [("5.15.0", "ALWAYS"), ("4.19.0", "NEVER"), (None, "NEVER")])
+def test_bpf_host_routing_is_asked_for_where_the_kernel_decides(kernel: str | None, likeliest: str) -> None:
+    """With kube-proxy replaced and BPF masquerade what pods send may skip netfilter: a recent kernel makes that the likelier."""
+    node = replace(given(INVALID_FIRST, kube_proxy_replacement="true", **BPF), kernel=kernel)
+    found = converse(node, WORLD)
+
+    assert (likeliest == "ALWAYS", "SOMETIMES") == (found.branches[0].works, found.verdict)
+
+
+@pytest.mark.parametrize(("stated", "verdict"), [("true", "NEVER"), ("false", "ALWAYS")])
+def test_stated_host_routing_is_not_asked_for(stated: str, verdict: str) -> None:
+    """`enable-host-legacy-routing` settles it."""
+    node = given(INVALID_FIRST, kube_proxy_replacement="true", enable_host_legacy_routing=stated, **BPF)
+
+    assert verdict == converse(node, WORLD).verdict
+
+
+SERVICE = Service(
+    namespace="prod", name="web", type="ClusterIP", addresses=(ip("10.96.0.10"),),
+    ports=(ServicePort(protocol=6, port=80, node_port=30080, endpoints=((ip("10.1.0.3"), 8080),)),),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("source", ["tcp 10.1.0.2 > 10.96.0.10:80", "tcp 192.0.2.2 > 10.96.0.10:80"])
+def test_services_are_translated_before_netfilter_sees_them(source: str) -> None:
+    """Pods at their device, and every socket where kube-proxy is replaced: the client still sees the service."""
+    node = replace(given(kube_proxy_replacement="true"), services=(SERVICE,))
+    found = converse(node, probe(source))
+
+    assert "ALWAYS" == found.verdict
+    assert "10.1.0.3" == str(arrived_as(found.branches[0].traces[0]).dst)
+    assert "10.96.0.10" == str(arrived_as(found.branches[0].last).src)
+
+
+def test_services_from_outside_are_not_modelled() -> None:
+    """A node port that Cilium translates is a boundary of the model, and the walk says so."""
+    node = replace(given(kube_proxy_replacement="true"), services=(SERVICE,))
+
+    assert "UNDECIDED" == converse(node, probe("tcp 203.0.113.9 > 192.0.2.2:30080 in eth0")).verdict
+
+
+def test_which_packets_are_for_a_service() -> None:
+    """Services are known by address and port, or by a node port on an address of the host."""
+    node = replace(given(), services=(SERVICE,))
+    walk = given_walk(node)
+
+    assert (ip("10.1.0.3"), 8080) == choose_endpoint(walk, packet("10.1.0.2", "10.96.0.10"))
+    assert None is choose_endpoint(walk, packet("10.1.0.2", "10.96.0.10", dport=81))
+    assert [True, True, False] == [
+        is_service(node, packet("203.0.113.9", dst, dport=port), host(walk))
+        for dst, port in (("10.96.0.10", 80), ("192.0.2.2", 30080), ("192.0.2.2", 80))
+    ]
+
+
+def test_options_have_defaults_and_may_be_unknown() -> None:
+    """An option that is not stated has its default; one in dispute is asked for."""
+    walk = given_walk(given_node())
+    disputed = Unknown("enable-bpf-masquerade", "look", (Option("true", "as one output says"), Option("false", "as another")))
+    config = CiliumConfig(Cilium(options={"enable-bpf-masquerade": disputed}))
+
+    assert [True, False, False, True] == [
+        config.masquerades(walk), config.replaces_kube_proxy(walk), config.routes_endpoints(walk), config.tunnels(walk),
+    ]  # fmt: skip
+    assert ["enable-bpf-masquerade"] == [made.fact for made in walk.choices.made]
+
+
+@pytest.mark.parametrize(
+    ("options", "tunnels"), [({"routing_mode": "native"}, False), ({"tunnel": "disabled"}, False), ({"tunnel": "geneve"}, True)]
+)
+def test_tunnel_options_of_old_and_new_versions(options: dict[str, str], tunnels: bool) -> None:  # noqa: FBT001
+    """`routing-mode` replaced `tunnel` in Cilium 1.14; both are understood."""
+    assert tunnels == CiliumConfig(given_cilium(**options)).tunnels(given_walk(given_node()))
+
+
+def test_networks_and_devices_are_read_from_their_options() -> None:
+    """Every network option counts, and devices may be quoted or separated by commas."""
+    config = CiliumConfig(
+        given_cilium(cluster_pool_ipv4_cidr="10.1.0.0/16 10.2.0.0/16", devices="'eth0', eth1", native_routing_cidr="bad/99")
+    )
+
+    assert (["10.1.0.0/16", "10.2.0.0/16"], {"eth0", "eth1"}) == ([str(item) for item in config.networks], set(config.devices))
+    assert ["cluster-pool-ipv4-cidr: 10.1.0.0/16 10.2.0.0/16"] == [
+        item.text for item in config.evidence("cluster-pool-ipv4-cidr")
+    ]
+
+
+def test_endpoints_are_known_by_their_device() -> None:
+    """Cilium names a pod's host device `lxc` and a random word."""
+    walk = given_walk(given())
+
+    assert [True, False] == [is_endpoint(host(walk).link(name)) for name in ("lxca", "eth0")]
