@@ -35,6 +35,8 @@ class Entry(NamedTuple):
 COMMANDS: dict[str, Entry] = {
     "diagnose": Entry("podpath.cli.diagnose", "Name what broke the path, quote the lines that say so, and give the fix."),
     "trace": Entry("podpath.cli.trace", "Follow one connection through the node, packet by packet and step by step."),
+    "snapshot": Entry("podpath.cli.snapshot", "Collect this node and its pods' namespaces into a bundle."),
+    "lab": Entry("podpath.cli.lab", "Rebuild a node on the real kernel: twins, known faults, agreement with the model."),
     "checks": Entry("podpath.cli.manual", "List the faults that podpath knows by name."),
     "explain": Entry("podpath.cli.manual", "Print the manual page of one fault: what, why, how to confirm, how to fix."),
     "completion": Entry("podpath.cli.completion", "Print the completion script for bash, zsh or fish."),

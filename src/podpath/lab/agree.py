@@ -2,48 +2,157 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import multiprocessing
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 
 from podpath.datapath.conversation import converse
+from podpath.datapath.trace import Conversation
 from podpath.lab import conversation
-from podpath.lab.agreement import Difference, compare
-from podpath.lab.apply import apply, run
+from podpath.lab.agreement import Difference, Evidence, compare
+from podpath.lab.apply import apply, enter_private_world, run
 from podpath.lab.drops import DropTracer
 from podpath.lab.exchange import KERNEL_SCRIPTS, REGISTRATION
-from podpath.lab.generate import PORTS, GeneratedCase
+from podpath.lab.generate import PORTS, GeneratedCase, generate_case
 from podpath.lab.script import emit_removal, emit_twin
 from podpath.lab.twin import observe
 
 PATIENCE = 0.03
-"""Seconds of quiet to wait for when a difference is looked at a second time: on a busy machine a frame can be late.
-Still below TCP's least retransmission timeout (0.2 s)."""
+"""Seconds of quiet to wait for when a difference is looked at a second time: on a busy machine a frame can be late."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseResult:
     """One case that was run on both."""
 
-    case: GeneratedCase
+    seed: int
+    topology: str
+    nat: bool
+    fault: str
     verdict: str
     application: str
     differences: tuple[Difference, ...]
+    stages: frozenset[str] = frozenset()
+    """Stages of the datapath that the prediction went through."""
+    rules: frozenset[str] = frozenset()
+    """Matches and targets of the rules that matched."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a run of many cases came to."""
+
+    cases: int = 0
+    nat: int = 0
+    faults: int = 0
+    failing: int = 0
+    seconds: float = 0.0
+    verdicts: Counter[str] = field(default_factory=Counter)
+    topologies: Counter[str] = field(default_factory=Counter)
+    stages: Counter[str] = field(default_factory=Counter)
+    rules: Counter[str] = field(default_factory=Counter)
+    differing: list[CaseResult] = field(default_factory=list)
+
+    def add(self, result: CaseResult) -> None:
+        """Count one case in."""
+        self.cases += 1
+        self.nat += result.nat
+        self.faults += bool(result.fault)
+        self.failing += result.verdict != "ALWAYS"
+        self.verdicts[result.verdict] += 1
+        self.topologies[result.topology] += 1
+        self.stages.update(result.stages)
+        self.rules.update(result.rules)
+        if result.differences:
+            self.differing.append(result)
 
 
 def run_case(case: GeneratedCase, tracer: DropTracer) -> CaseResult:
     """Hold the model's prediction of a case against what the kernel does; a difference counts when it shows twice."""
-    result = _run_once(case, tracer, conversation.QUIET)
-    return _run_once(case, tracer, PATIENCE) if result.differences else result
+    prediction = predict(case)
+    evidence = observe_case(case, tracer, conversation.QUIET)
+    differences = compare(prediction, evidence)
+    if differences:
+        evidence = observe_case(case, tracer, PATIENCE)
+        differences = compare(prediction, evidence)
+    branch = prediction.branches[0]
+    return CaseResult(
+        seed=case.seed, topology=case.topology, nat=case.nat, fault=case.fault, verdict=prediction.verdict,
+        application=evidence.observation.application, differences=differences,
+        stages=frozenset(step.stage for trace in branch.traces for step in trace.steps), rules=_extensions(prediction),
+    )  # fmt: skip
 
 
-def _run_once(case: GeneratedCase, tracer: DropTracer, quiet: float) -> CaseResult:
-    prediction = converse(case.node, case.probe, script=KERNEL_SCRIPTS.get(case.probe.protocol, ()), settled=REGISTRATION)
+def predict(case: GeneratedCase) -> Conversation:
+    """Walk a case's probe, with the packets that Linux sends."""
+    return converse(case.node, case.probe, script=KERNEL_SCRIPTS.get(case.probe.protocol, ()), settled=REGISTRATION)
+
+
+def observe_case(case: GeneratedCase, tracer: DropTracer, quiet: float = conversation.QUIET) -> Evidence:
+    """Build a case's node, send its probe, and take the node down again."""
     twin = emit_twin(case.node)
     try:
         apply(twin.commands)
-        evidence = observe(case.node, case.probe, tracer, PORTS, quiet)
+        return observe(case.node, case.probe, tracer, PORTS, quiet)
     finally:
         run(emit_removal(twin))
-    differences = compare(prediction, evidence)
-    return CaseResult(
-        case=case, verdict=prediction.verdict, application=evidence.observation.application, differences=differences
-    )
+
+
+def _extensions(prediction: Conversation) -> frozenset[str]:
+    rules = [hit.rule for trace in prediction.branches[0].traces for hit in trace.matched]
+    matches = {f"match {match.name}" for rule in rules for match in rule.matches}
+    return frozenset(matches | {f"target {rule.target.name}" for rule in rules if rule.target and rule.target.name.isupper()})
+
+
+def run_cases(seeds: range, jobs: int, progress: Callable[[Tally], None]) -> Tally:
+    """Run many cases in worker processes, each in a private world and on a processor of its own.
+
+    A drop reason can be told apart only by its processor, so that two workers never share one.
+    """
+    tally = Tally()
+    start = time.monotonic()
+    context = multiprocessing.get_context("fork")
+    processors = sorted(os.sched_getaffinity(0))
+    workers = max(1, min(jobs, len(processors), len(seeds)))
+    shares = [(processors[index], range(seeds.start + index, seeds.stop, workers)) for index in range(workers)]
+    queue: multiprocessing.Queue[CaseResult | str | None] = context.Queue()
+    processes = [context.Process(target=_work, args=(*share, queue), daemon=True) for share in shares]
+    for process in processes:
+        process.start()
+    for result in _results(queue, len(processes)):
+        tally.add(result)
+        tally.seconds = time.monotonic() - start
+        progress(tally)
+    for process in processes:
+        process.join()
+    return tally
+
+
+def _results(queue: multiprocessing.Queue[CaseResult | str | None], workers: int) -> Iterator[CaseResult]:
+    while workers:
+        item = queue.get()
+        if item is None:
+            workers -= 1
+        elif isinstance(item, str):
+            raise AssertionError(item)
+        else:
+            yield item
+
+
+def _work(processor: int, seeds: range, queue: multiprocessing.Queue[CaseResult | str | None]) -> None:
+    os.sched_setaffinity(0, {processor})
+    enter_private_world()
+    tracer = DropTracer(processor)
+    try:
+        for seed in seeds:
+            try:
+                queue.put(run_case(generate_case(seed, os.uname().release), tracer))
+            except Exception as error:  # noqa: BLE001 - a worker's failure is the parent's to tell, with the seed that made it
+                queue.put(f"case {seed}: {error!r}")
+                return
+    finally:
+        tracer.close()
+        queue.put(None)

@@ -1,6 +1,7 @@
-"""Cilium's BPF masquerade, replaced by nftables chains of the netdev family at the same places (nft(8), families).
+"""Cilium's BPF programs, replaced by nftables chains of the netdev family at the same places (nft(8), families).
 
-At egress of the outward device the source becomes the device's address, after netfilter saw the pod's; at its ingress the
+Two of them decide over a packet's way. What the host sends to `cilium_host` is handed to the pod's device. With masquerade in
+BPF, at egress of the outward device the source becomes the device's address, after netfilter saw the pod's; at its ingress the
 answer gets the pod's address back and is handed to the pod's device, so that netfilter and conntrack never see it.
 """
 
@@ -10,28 +11,43 @@ from collections.abc import Iterator
 
 from podpath.lab.script import Command
 from podpath.net import protocols
+from podpath.net.addresses import Address
 from podpath.net.probe import Probe
 from podpath.net.provenance import Known
 from podpath.node.links import Link
 from podpath.node.node import HOST, Node
 
 OPTION = "enable-bpf-masquerade"
+ROUTER = "cilium_host"
 
 
-def emulate_masquerade(node: Node, probe: Probe, outward: tuple[str, ...]) -> tuple[Command, ...]:
-    """Write the chains that do what Cilium's masquerade does to the probe's connection; none where it is not switched on."""
-    option = node.cilium.options.get(OPTION) if node.cilium else None
-    if not isinstance(option, Known) or option.value != "true":
+def emulate_programs(node: Node, probe: Probe, outward: tuple[str, ...]) -> tuple[Command, ...]:
+    """Write the chains that do to the probe's connection what Cilium's programs do; none on a node without Cilium."""
+    if node.cilium is None:
         return ()
-    addresses = {
-        str(address.link): address.address for address in reversed(node.host.addresses.items) if address.address.family == 4
-    }
-    chains = [chain for name in outward if name in addresses for chain in _chains(node, probe, name, str(addresses[name]))]
+    chains = [*_deliveries(node)]
+    option = node.cilium.options.get(OPTION)
+    if isinstance(option, Known) and option.value == "true":
+        addresses = {str(each.link): each.address for each in reversed(node.host.addresses.items) if each.address.family == 4}
+        chains += [
+            chain for name in outward if name in addresses for chain in _masquerade(node, probe, name, str(addresses[name]))
+        ]
     return (Command(("nft", "-f", "-"), "table netdev programs {\n" + "".join(chains) + "}\n", HOST),) if chains else ()
 
 
-def _chains(node: Node, probe: Probe, device: str, address: str) -> Iterator[str]:
-    pod = _pod_device(node, probe)
+def _deliveries(node: Node) -> Iterator[str]:
+    if not any(link.name == ROUTER for link in node.host.links.items):
+        return
+    rules = [
+        f"ip daddr {address} ether daddr set {inside.mac} ether saddr set {outside.mac} fwd to {outside.name}"
+        for address, inside, outside in _pods(node)
+    ]
+    if rules:
+        yield _chain(f"to_{ROUTER}", "egress", ROUTER, "\n    ".join(rules))
+
+
+def _masquerade(node: Node, probe: Probe, device: str, address: str) -> Iterator[str]:
+    pod = next(((inside, outside) for owned, inside, outside in _pods(node) if owned == probe.src), None)
     if pod is None:
         return
     protocol = protocols.protocol_name(probe.protocol)
@@ -45,15 +61,17 @@ def _chains(node: Node, probe: Probe, device: str, address: str) -> Iterator[str
     yield _chain(f"from_{device}", "ingress", device, returning)
 
 
-def _pod_device(node: Node, probe: Probe) -> tuple[Link, Link] | None:
-    """Give the probe's own device in its pod, and the host's end of it."""
+def _pods(node: Node) -> Iterator[tuple[Address, Link, Link]]:
+    """Give each pod address with its own device and the host's end of it."""
+    outer = {link.name: link for link in node.host.links.items}
     for netns in node.namespaces.values():
-        if netns.role == HOST or not any(address.address == probe.src for address in netns.addresses.items):
-            continue
-        for link in netns.links.items:
-            if isinstance(link.peer, Known) and link.peer.value.netns == HOST:
-                return link, next(other for other in node.host.links.items if other.name == link.peer.value.link)
-    return None
+        inner = {link.name: link for link in netns.links.items}
+        for held in netns.addresses.items:
+            link = inner.get(held.link)
+            peer = link.peer.value if link is not None and isinstance(link.peer, Known) else None
+            far = outer.get(peer.link) if peer is not None and peer.netns == HOST and netns.role != HOST else None
+            if link is not None and far is not None and held.address.family == 4:
+                yield held.address, link, far
 
 
 def _chain(name: str, hook: str, device: str, rule: str) -> str:

@@ -36,13 +36,15 @@ class Drop(NamedTuple):
 class DropTracer:
     """A trace instance that records freed packets until it is closed."""
 
-    def __init__(self) -> None:
-        """Make the instance; `LabError` where tracefs is not there."""
+    def __init__(self, processor: int | None = None) -> None:
+        """Make the instance, of one processor or of all; `LabError` where tracefs is not there."""
         if not (TRACING / "instances").is_dir():
             raise LabError("drop reasons need tracefs: mount -t tracefs none /sys/kernel/tracing")
         remove_stale_instances()
         self._directory = TRACING / "instances" / f"{PREFIX}{os.getpid()}"
         self._directory.mkdir(exist_ok=True)
+        if processor is not None:
+            (self._directory / "tracing_cpumask").write_text(f"{1 << processor:x}")
         (self._directory / "events/skb/kfree_skb/enable").write_text("1")
         self._pipe = os.open(self._directory / "trace_pipe", os.O_RDONLY | os.O_NONBLOCK)
         self._rest = ""

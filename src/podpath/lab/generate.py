@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from random import Random
 
 from podpath.lab.draft import DraftNetns
-from podpath.lab.generate_rules import VIP, draw_fields, draw_table, make_rule
+from podpath.lab.generate_rules import VIP, draw_fields, draw_table, make_rule, make_sets
 from podpath.lab.topologies import TOPOLOGIES, Topology
 from podpath.net import protocols
 from podpath.net.addresses import Address, IfName, MaskedMark, PortRange, Prefix
@@ -40,6 +40,7 @@ def generate_case(seed: int, kernel: str | None = None) -> GeneratedCase:
     topology = chance.choice(TOPOLOGIES)()
     probe = _draw_probe(chance, topology)
     host = topology.draft.namespaces[HOST]
+    host.sets = make_sets(sorted({address for _, address in topology.speakers}))
     _draw_sysctls(chance, topology)
     _draw_routing(chance, host, topology)
     nat = chance.random() < 0.6

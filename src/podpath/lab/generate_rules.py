@@ -34,7 +34,6 @@ def make_rule(target: Target | None, **fields: object) -> Rule:
 def draw_table(chance: Random, host: DraftNetns, topology: Topology, name: str, flavour: str) -> None:
     """Fill the base chains and some user chains of a table."""
     table = host.table(name, flavour)
-    host.sets = host.sets or make_sets(sorted({address for _, address in topology.speakers}))
     user = [f"{name.upper()}-{letter}" for letter in "AB"[: chance.choice((0, 1, 2))]]
     for chain in user:
         table.chains[chain] = []

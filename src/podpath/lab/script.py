@@ -13,10 +13,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from podpath.net import protocols
 from podpath.net.addresses import Family
 from podpath.net.provenance import Known
 from podpath.node.links import InterfaceAddress, Link, Neighbour
-from podpath.node.netfilter import Chain, IpSet, Table
+from podpath.node.netfilter import Chain, ConntrackEntry, IpSet, Table
 from podpath.node.netfilter_text import emit_rule
 from podpath.node.node import Netns, Node
 from podpath.node.routing import DEFAULT_RULES, PolicyRule, Route
@@ -96,6 +97,9 @@ def _emit_state(netns: Netns, built: set[str], left_out: list[str]) -> Iterator[
     if settings:
         yield Command(("sysctl", "-q", "-p", "-"), _batch(settings), netns.name)
     yield from _netfilter(netns, left_out)
+    entries = [line for entry in netns.conntrack.items if (line := emit_connection(entry))]
+    if entries:
+        yield Command(("conntrack", "-R", "-"), _batch(entries), netns.name)
 
 
 def _batch(lines: Iterator[str] | list[str]) -> str:
@@ -296,6 +300,31 @@ def emit_table(table: Table, left_out: list[str]) -> str:
     return "\n".join([f"*{table.name}", *heads, *rules, "COMMIT", ""])
 
 
+def emit_connection(entry: ConntrackEntry) -> str:
+    """Spell a conntrack entry as `conntrack -R` reads it (conntrack(8), output format save); empty for other protocols.
+
+    A translated entry is given as it was before NAT, with what NAT made of it: only so does the kernel translate its packets
+    (net/netfilter/nf_conntrack_netlink.c:ctnetlink_setup_nat v6.12).
+    """
+    original, reply = entry.original, entry.reply
+    if original.protocol not in (protocols.TCP, protocols.UDP):
+        return ""
+    status = ",".join(name for name, held in (("SEEN_REPLY", entry.replied), ("ASSURED", entry.assured)) if held) or "UNSET"
+    words = [
+        f"-A -t {entry.timeout or 60} -u {status} -s {original.src} -d {original.dst} -r {original.dst} -q {original.src}",
+        f"-p {protocols.protocol_name(original.protocol)} --sport {original.sport} --dport {original.dport}",
+        f"--reply-port-src {original.dport} --reply-port-dst {original.sport}",
+    ]
+    if original.protocol == protocols.TCP:
+        words.append(f"--state {entry.state or 'ESTABLISHED'}")
+    if (reply.src, reply.sport) != (original.dst, original.dport):
+        words.append(f"--dst-nat {reply.src}:{reply.sport}")
+    if (reply.dst, reply.dport) != (original.src, original.sport):
+        words.append(f"--src-nat {reply.dst}:{reply.dport}")
+    words += [f"--mark {entry.mark}"] * bool(entry.mark) + [f"--zone {entry.zone}"] * bool(entry.zone)
+    return " ".join(words)
+
+
 def emit_set(ipset: IpSet) -> str:
     """Spell a set as `ipset restore` reads it."""
     options = "".join(f" {name} {value}".rstrip() for name, value in ipset.options.items())
@@ -310,15 +339,18 @@ def emit_set(ipset: IpSet) -> str:
     return "\n".join(lines) + "\n"
 
 
-def emit_shell(twin: Twin) -> str:
-    """Write the whole twin as a shell script that a stranger can read and run as root."""
+def emit_shell(twin: Twin, standins: tuple[Command, ...] = (), notes: tuple[str, ...] = ()) -> str:
+    """Write a whole twin as a shell script that a stranger can read, run as root and attach to a report."""
+    names = " ".join(shlex.quote(name) for name in twin.namespaces)
     head = [
         "#!/bin/sh",
-        "# Rebuilds one node in network namespaces. Run as root on a test machine, best under `unshare --mount --net`.",
+        "# Rebuilds one node in network namespaces, then gives a shell; leaving it takes everything down.",
+        "# Run as root, best in a world of its own: unshare --mount --net sh THIS-FILE",
         "set -eu",
-        "trap 'for netns in "
-        + " ".join(shlex.quote(name) for name in twin.namespaces)
-        + '; do ip netns del "$netns" 2>/dev/null || :; done\' EXIT',
+        f'take_down() {{ for netns in {names}; do ip netns del "$netns" 2>/dev/null || :; done; }}',
+        "trap take_down EXIT",
+        "mkdir -p /run/netns",
     ]
-    notes = [f"# Not rebuilt: {sentence}" for sentence in twin.left_out]
-    return "\n".join([*head, *notes, *(command.shell() for command in twin.commands), 'exec "${SHELL:-/bin/sh}"', ""])
+    remarks = [f"# {line}" for note in (*notes, *twin.left_out) for line in note.split("\n")]
+    commands = [command.shell() for command in (*twin.commands, *standins)]
+    return "\n".join([*head, *remarks, *commands, '"${SHELL:-/bin/sh}"', ""])

@@ -1,0 +1,203 @@
+"""`podpath lab`: the real kernel as reproducer, teacher and judge."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import tempfile
+from pathlib import Path
+
+import click
+
+from podpath.cli.case import parse_probes, read_case
+from podpath.cli.lab_text import render_tally, render_twin
+from podpath.cli.options import evidence_argument
+from podpath.cli.terminal import choose_style, progress
+from podpath.diagnosis.diagnose import diagnose
+from podpath.diagnosis.diagnosis import Diagnosis
+from podpath.lab.agree import Tally, observe_case, predict, run_cases
+from podpath.lab.agreement import compare
+from podpath.lab.apply import apply, enter_private_world, require_lab, run
+from podpath.lab.drops import DropTracer
+from podpath.lab.generate import GeneratedCase, generate_case
+from podpath.lab.incidents.incident import Incident
+from podpath.lab.incidents.registry import INCIDENTS
+from podpath.lab.rehearsal import Stage, build_stage, in_host
+from podpath.lab.script import emit_shell, emit_twin
+from podpath.lab.shrink import shrink_case
+from podpath.lab.twin import TwinRun, plan_twin, run_twin
+from podpath.net.errors import UsageError
+from podpath.net.probe import Probe
+from podpath.node.case import Case
+from podpath.report.diagnosis_text import render_diagnosis
+
+DISAGREES = 1
+
+
+@click.group()
+def lab() -> None:
+    """Rebuild nodes in network namespaces on the real kernel, and see what it does.
+
+    Everything happens in namespaces of the command's own: nothing of this machine's network is changed, and nothing is left
+    behind, however the command ends. Needs root, except `lab script` and `lab incident` without a name.
+    """
+
+
+@lab.command()
+@evidence_argument
+@click.option("--probe", metavar="P", help="The connection to try; the evidence's first failing one where none is given.")
+def twin(evidence: tuple[str, ...], probe: str | None) -> None:
+    """Build the node of some evidence on this kernel, send the probe, and hold what happens against the model.
+
+    \b
+    Examples:
+      sudo podpath lab twin node-bundle.tar.gz --probe 'tcp 10.244.1.5 > 10.96.0.1:443'
+
+    \b
+    Exit codes: 0 the kernel does what the model says, 1 it does not, 2 usage error or no root.
+    """  # noqa: D301  # click wants the backspace itself
+    require_lab()
+    case = read_case(evidence)
+    asked = _choose_probe(case, probe)
+    enter_private_world()
+    tracer = DropTracer()
+    try:
+        with progress("building the twin"):
+            seen: TwinRun = run_twin(case.node, asked, tracer)
+    finally:
+        tracer.close()
+    click.echo(render_twin(seen), nl=False)
+    click.get_current_context().exit(DISAGREES if seen.differences else 0)
+
+
+@lab.command()
+@evidence_argument
+@click.option("--probe", metavar="P", help="The connection that stand-ins for BPF programs are made for.")
+def script(evidence: tuple[str, ...], probe: str | None) -> None:
+    """Print the node of some evidence as a shell script that rebuilds it in network namespaces.
+
+    \b
+    Examples:
+      podpath lab script node-bundle.tar.gz > node.sh && sudo unshare --mount --net sh node.sh
+    """  # noqa: D301  # as above
+    case = read_case(evidence)
+    plan = plan_twin(case.node, _choose_probe(case, probe) if probe or case.attempts else None)
+    click.echo(emit_shell(plan.twin, plan.standins, plan.notes), nl=False)
+
+
+@lab.command()
+@click.argument("name", required=False)
+@click.option("--break", "only_break", is_flag=True, help="Stop when it is broken and diagnosed.")
+@click.option("--fix", "only_fix", is_flag=True, help="Break and mend it without diagnosing.")
+@click.option("--bundle", metavar="DIR", help="Keep the broken node's bundle in this new folder.")
+def incident(name: str | None, *, only_break: bool, only_fix: bool, bundle: str | None) -> None:
+    """Build a known fault live, break it, diagnose it from its bundle alone, and mend it. Without NAME: list them.
+
+    \b
+    Examples:
+      podpath lab incident
+      sudo podpath lab incident rp-filter-reset
+      sudo podpath lab incident stale-conntrack --break --bundle broken/
+    """  # noqa: D301  # as above
+    if name is None:
+        width = max(map(len, INCIDENTS))
+        for each in INCIDENTS.values():
+            click.echo(f"{each.name:<{width}}  {each.summary}")
+        return
+    if name not in INCIDENTS:
+        raise UsageError(f"expected the name of a built-in incident, saw {name!r}; `podpath lab incident` lists them")
+    require_lab()
+    enter_private_world()
+    chosen = INCIDENTS[name]
+    stage = build_stage(chosen)
+    try:
+        click.echo(f"{chosen.name}: {chosen.summary}\n\n{chosen.probe}")
+        _tell("works", stage, 0)
+        apply(chosen.broken_by)
+        _tell("broken", stage, 1)
+        if not only_fix:
+            found = diagnose_stage(stage, chosen, bundle)
+            click.echo("\n" + render_diagnosis(found, choose_style("auto", verbose=False)))
+        if not only_break:
+            apply(chosen.mended_by)
+            _tell("mended", stage, 2)
+    finally:
+        stage.close()
+
+
+def diagnose_stage(stage: Stage, chosen: Incident, bundle: str | None = None) -> Diagnosis:
+    """Collect the standing node into a bundle and diagnose that, knowing nothing but the probe."""
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(bundle) if bundle else Path(folder) / "bundle"
+        stage.collect(target)
+        probe = chosen.asked()
+        return diagnose(read_case((str(target),), (probe,)), (probe,))
+
+
+def apply_repair(found: Diagnosis) -> bool:
+    """Run the commands of the first repair that the diagnosis proposes in the host's namespace; False where it has none."""
+    for finding in found.findings:
+        for repair in finding.repairs:
+            for command in repair.commands:
+                run(in_host(command))
+            return True
+    return False
+
+
+def _tell(state: str, stage: Stage, attempt: int) -> None:
+    click.echo(f"  {state:<7} {stage.probe(attempt).application}")
+
+
+@lab.command()
+@click.option("--cases", default=500, show_default=True, metavar="N", help="How many cases.")
+@click.option("--seed", type=int, metavar="S", help="The first case's number; drawn where none is given.")
+@click.option("--jobs", default=os.cpu_count() or 1, show_default=True, metavar="J", help="Worker processes.")
+@click.option("--reproducers", metavar="DIR", help="Write a shell script for each case that differs, made as small as it can be.")
+def agree(cases: int, seed: int | None, jobs: int, reproducers: str | None) -> None:
+    """Generate nodes and probes, and hold what the model predicts against what this kernel does.
+
+    \b
+    Exit codes: 0 all cases agree, 1 some differ, 2 usage error or no root.
+    """  # noqa: D301  # as above
+    require_lab()
+    first = secrets.randbelow(1 << 40) if seed is None else seed
+    click.echo(f"seeds {first} to {first + cases - 1}")
+    with progress(f"running {cases} cases"):
+        tally: Tally = run_cases(range(first, first + cases), jobs, lambda _: None)
+    click.echo(render_tally(tally), nl=False)
+    if reproducers and tally.differing:
+        _write_reproducers(tally, Path(reproducers))
+    click.get_current_context().exit(DISAGREES if tally.differing else 0)
+
+
+def _write_reproducers(tally: Tally, folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    enter_private_world()
+    tracer = DropTracer()
+
+    def differs(case: GeneratedCase) -> bool:
+        return bool(compare(predict(case), observe_case(case, tracer)))
+
+    try:
+        for result in tally.differing:
+            smallest = shrink_case(generate_case(result.seed, os.uname().release), differs)
+            difference = compare(predict(smallest), observe_case(smallest, tracer))
+            shown = (line for each in difference for line in _notes(each.predicted, each.observed))
+            notes = (f"case {result.seed}: {smallest.probe}", *shown)
+            (folder / f"{result.seed}.sh").write_text(emit_shell(emit_twin(smallest.node), (), notes))
+            click.echo(str(folder / f"{result.seed}.sh"))
+    finally:
+        tracer.close()
+
+
+def _notes(predicted: str, observed: str) -> list[str]:
+    return ["predicted:", *predicted.split("\n"), "observed:", *observed.split("\n")]
+
+
+def _choose_probe(case: Case, probe: str | None) -> Probe:
+    if probe:
+        return parse_probes((probe,))[0]
+    failing = [attempt.probe for attempt in case.attempts if attempt.result != "ok"]
+    if not failing:
+        raise UsageError("the evidence shows no connection that fails; name one: --probe 'tcp 10.0.0.1 > 10.0.0.2:80'")
+    return failing[0]

@@ -1,0 +1,57 @@
+"""What the lab has to say, as terminal text. Strings only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podpath.lab.agree import Tally
+from podpath.lab.agreement import Difference
+from podpath.lab.twin import TwinRun
+from podpath.report.escape import escape
+
+
+def render_twin(seen: TwinRun) -> str:
+    """Render prediction and observation side by side."""
+    branch = seen.prediction.branches[0]
+    lines = [escape(str(seen.prediction.probe)), ""]
+    lines.append(
+        f"model   {'works' if branch.works else 'undecided' if branch.works is None else 'fails: ' + escape(branch.failure)}"
+    )
+    drops = f" (freed: {', '.join(seen.evidence.drops)})" if seen.evidence.drops else ""
+    lines += [f"kernel  {seen.evidence.observation.application}{drops}", ""]
+    if seen.differences:
+        lines.append("THEY DIFFER")
+        lines += [line for difference in seen.differences for line in _difference(difference)]
+    else:
+        count = sum(frame.packet is not None for frame in seen.evidence.observation.frames)
+        lines.append(f"They agree: {count} frames on the node's devices, every rule that matched, and what the client saw.")
+    lines += ["", *(f"note: {escape(note)}" for note in seen.notes)] if seen.notes else []
+    return "\n".join(lines) + "\n"
+
+
+def render_tally(tally: Tally) -> str:
+    """Render what a run of many cases came to."""
+    rate = tally.cases / tally.seconds if tally.seconds else 0.0
+    verdicts = ", ".join(f"{verdict} {count}" for verdict, count in sorted(tally.verdicts.items()))
+    kinds = f"{tally.nat} with NAT, {tally.faults} with a planted fault, {tally.failing} that do not work"
+    lines = [
+        f"{tally.cases} cases in {tally.seconds:.0f} s ({rate:.1f} per second): {kinds}",
+        f"verdicts: {verdicts}",
+        f"topologies: {', '.join(f'{name} {count}' for name, count in sorted(tally.topologies.items()))}",
+        f"stages: {', '.join(f'{name} {count}' for name, count in sorted(tally.stages.items()))}",
+        f"extensions that matched: {', '.join(f'{name} {count}' for name, count in sorted(tally.rules.items()))}",
+    ]
+    for result in tally.differing:
+        said = f"the model says {result.verdict}, the client saw {result.application}"
+        lines.append(f"DIFFERS: case {result.seed} ({result.topology}): {said}")
+        lines += [line for difference in result.differences for line in _difference(difference)]
+    lines.append(f"{tally.cases - len(tally.differing)} agree, {len(tally.differing)} differ")
+    return "\n".join(lines) + "\n"
+
+
+def _difference(difference: Difference) -> Iterator[str]:
+    """Show only what is on one side: most of two long lists is alike."""
+    predicted, observed = difference.predicted.split("\n"), difference.observed.split("\n")
+    yield f"  {difference.what}"
+    yield from (f"    model only:  {escape(line)}" for line in predicted if line not in observed and line)
+    yield from (f"    kernel only: {escape(line)}" for line in observed if line not in predicted and line)

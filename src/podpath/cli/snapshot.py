@@ -1,0 +1,31 @@
+"""`podpath snapshot`: this node as a bundle."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import click
+
+from podpath.cli.terminal import progress
+from podpath.collect.snapshot import collect_bundle, find_namespaces
+
+
+@click.command()
+@click.option("-o", "--output", default="node-bundle.tar.gz", show_default=True, metavar="FILE", help="A new .tar.gz or folder.")
+def snapshot(output: str) -> None:
+    """Collect this node and the network namespaces of its pods into a bundle.
+
+    Needs root. Reads only: links, addresses, routes, rules, neighbours, sysctls, netfilter, sets, conntrack, bridges, sockets,
+    the CNI configuration and loaded modules. What could not be had is said, here and in the bundle.
+
+    \b
+    Examples:
+      sudo podpath snapshot -o node1.tar.gz
+      sudo podpath snapshot -o before/ && podpath diagnose before/ --probe 'tcp 10.244.1.5 > 10.96.0.1:443'
+    """  # noqa: D301  # click wants the backspace itself
+    with progress("collecting"):
+        missing = collect_bundle(Path(output), find_namespaces(), now=time.time())
+    click.echo(output)
+    for sentence in missing:
+        click.echo(f"not collected: {sentence}", err=True)

@@ -1,0 +1,61 @@
+"""The life of a built-in incident on the real kernel: built, broken, collected, diagnosed, mended.
+
+The caller is in a private world (`apply.enter_private_world`) and ends it; a bundle is all that is left.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from podpath.collect.snapshot import Namespace, collect_bundle
+from podpath.lab import conversation
+from podpath.lab.apply import NETNS_DIRECTORY, apply, run
+from podpath.lab.frames import Tap
+from podpath.lab.incidents.incident import Incident
+from podpath.lab.script import Command, emit_removal, emit_twin
+from podpath.node.node import HOST, Node
+
+PORTS = (80, 8080)
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """An incident's node, standing on the kernel."""
+
+    incident: Incident
+    node: Node
+    tap: Tap
+    servers: conversation.Servers
+
+    def probe(self, attempt: int) -> conversation.Observation:
+        """Send the incident's probe."""
+        return conversation.send_probe(self.incident.asked(attempt), self.tap, self.servers)
+
+    def collect(self, bundle: Path) -> None:
+        """Write the bundle of the node as it stands."""
+        namespaces = tuple(
+            Namespace(name=name, path=str(NETNS_DIRECTORY / name), role=HOST if name == HOST else netns.role)
+            for name, netns in self.node.namespaces.items()
+        )
+        collect_bundle(bundle, namespaces, now=0.0)
+
+    def close(self) -> None:
+        """Take the node down."""
+        self.tap.close()
+        self.servers.close()
+        run(emit_removal(emit_twin(self.node)))
+
+
+def build_stage(incident: Incident) -> Stage:
+    """Build an incident's node as it is when it works."""
+    node = incident.build().freeze()
+    apply(emit_twin(node).commands)
+    apply(incident.prepared_by)
+    servers = conversation.open_servers(dict.fromkeys(node.namespaces, PORTS))
+    return Stage(incident, node, Tap(tuple(node.namespaces)), servers)
+
+
+def in_host(command: str) -> Command:
+    """Make a command line of a repair run where it is meant: in the host's namespace."""
+    return Command(("sh", "-c", command), netns=HOST)
