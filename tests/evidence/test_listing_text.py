@@ -46,6 +46,24 @@ def test_the_target_ends_the_text() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "option"),
+    [
+        ("icmptype 8", OptionText("icmp-type", ("8",))),
+        ("icmp type 8", OptionText("icmp-type", ("8",))),
+        ("icmp !type 8 code 0", OptionText("icmp-type", ("8/0",), negated=True)),
+        ("icmp echo-request", OptionText("icmp-type", ("echo-request",))),
+        ("ipv6-icmp type 128", OptionText("icmpv6-type", ("128",))),
+        ("ipv6-icmp !type 128", OptionText("icmpv6-type", ("128",), negated=True)),
+        ("MARK match 0x1", OptionText("mark", ("0x1",))),
+        ("mark match ! 0x1/0xf", OptionText("mark", ("0x1/0xf",), negated=True)),
+    ],
+)
+def test_wordings_of_older_versions_are_read(text: str, option: OptionText) -> None:
+    """1.4 had a blank before `type` that 1.8.9 lost, and marks in capitals."""
+    assert [match.options for match in parse_listed_text("ACCEPT", text).matches] == [(option,)]
+
+
 def test_goto_is_seen() -> None:
     """`[goto]` stands before everything else."""
     assert parse_listed_text("CHAIN", "[goto]  ctstate NEW") == ListedText((NEW,), ExtensionText("CHAIN"), goto=True)
