@@ -7,15 +7,14 @@ nftables expressions, or keeps the match whole (`nft_compat`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 from podpath.datapath.netfilter.state import Act, Check, Decision, HookState
 from podpath.datapath.netfilter.verdicts import ACCEPT, DROP, Verdict
 from podpath.datapath.xtables.context import RuleContext, doubtful, spell, spell_match
 from podpath.datapath.xtables.registry import compile_match, compile_target
 from podpath.net.addresses import WIDTH
-from podpath.net.packet import Packet
 from podpath.net.protocols import protocol_name
 from podpath.node.netfilter import InterfaceMatch, Match, MatchOption, PrefixMatch, ProtocolMatch, Rule, Target
 
@@ -47,7 +46,7 @@ class CompiledRule:
 def compile_rule(context: RuleContext, *, is_chain: bool) -> CompiledRule:
     """Compile a rule; `is_chain` tells whether its target is a user chain's name."""
     rule = context.rule
-    checks = tuple(check for check, _ in _conditions(context))
+    checks = tuple([check for check, _, _ in _conditions(context)])
     target = rule.target
     if target is None:
         return CompiledRule(rule, checks, COUNT, None)
@@ -61,7 +60,7 @@ def compile_rule(context: RuleContext, *, is_chain: bool) -> CompiledRule:
 
 def describe_conditions(context: RuleContext) -> tuple[tuple[Check, str], ...]:
     """Give every condition of a rule with its spelling, as `compile_rule` orders them."""
-    return tuple((check, text()) for check, text in _conditions(context))
+    return tuple((check, spelling(part)) for check, spelling, part in _conditions(context))
 
 
 def _compile_act(target: Target, context: RuleContext) -> Act | None:
@@ -83,34 +82,39 @@ def _drop(state: HookState, compiled: CompiledRule) -> Verdict:
 VERDICTS: dict[str, Act] = {"ACCEPT": _accept, "DROP": _drop}
 
 
-def _conditions(context: RuleContext) -> Iterator[tuple[Check, Callable[[], str]]]:
+Spelling = Callable[[Any], str]
+"""Spells one part of a rule; asked only where somebody reads it."""
+
+
+def _conditions(context: RuleContext) -> Iterator[tuple[Check, Spelling, object]]:
+    """Give the checks of a rule, each with the part it stands for and how that is spelled."""
     rule = context.rule
-    width = WIDTH[context.family]
     if rule.protocol is not None and rule.protocol.number:
-        yield _check_protocol(rule.protocol), _protocol_text(rule.protocol)
+        yield _check_protocol(rule.protocol), _spell_protocol, rule.protocol
     if rule.dst is not None:
-        yield _check_destination(rule.dst, width), _prefix_text("-d", rule.dst)
+        yield _check_destination(rule.dst), _spell_destination, rule.dst
     if rule.src is not None:
-        yield _check_source(rule.src, width), _prefix_text("-s", rule.src)
+        yield _check_source(rule.src), _spell_source, rule.src
     if rule.in_link is not None:
-        yield _check_in(rule.in_link), _link_text("-i", rule.in_link)
+        yield _check_in(rule.in_link), _spell_in, rule.in_link
     if rule.out_link is not None:
-        yield _check_out(rule.out_link), _link_text("-o", rule.out_link)
+        yield _check_out(rule.out_link), _spell_out, rule.out_link
     if rule.fragment is not None:
-        yield _check_fragment(rule.fragment), lambda: "-f" if rule.fragment else "! -f"
+        yield _check_fragment(wanted=rule.fragment), _spell_fragment, rule.fragment
     for match in rule.matches:
         checks = compile_match(match, context)
         if len(checks) == len(match.options):
-            yield from (
-                (check, partial(_option_text, match, option)) for check, option in zip(checks, match.options, strict=True)
-            )
+            for check, option in zip(checks, match.options, strict=True):
+                yield check, _spell_option, (match, option)
         else:
-            yield from ((check, partial(spell_match, match)) for check in checks)
+            for check in checks:
+                yield check, spell_match, match
     if rule.unread:
         fact = f"the packet matches {context.where}, whose text is not whole ({rule.unread})"
-        yield doubtful(fact, context, likely=False), lambda: rule.unread
+        yield doubtful(fact, context, likely=False), str, rule.unread
 
 
+@lru_cache(maxsize=512)
 def _check_protocol(match: ProtocolMatch) -> Check:
     number, wanted = match.number, not match.negated
 
@@ -120,26 +124,33 @@ def _check_protocol(match: ProtocolMatch) -> Check:
     return check_protocol
 
 
-def _check_destination(match: PrefixMatch, width: int) -> Check:
-    return _check_address(match, width, lambda packet: packet.dst.value)
+def _check_destination(match: PrefixMatch) -> Check:
+    mask, network, wanted = _network(match)
+
+    def check_destination(state: HookState) -> bool:
+        return (state.skb.packet.dst.value & mask == network) is wanted
+
+    return check_destination
 
 
-def _check_source(match: PrefixMatch, width: int) -> Check:
-    return _check_address(match, width, lambda packet: packet.src.value)
+def _check_source(match: PrefixMatch) -> Check:
+    mask, network, wanted = _network(match)
+
+    def check_source(state: HookState) -> bool:
+        return (state.skb.packet.src.value & mask == network) is wanted
+
+    return check_source
 
 
-def _check_address(match: PrefixMatch, width: int, select: Callable[[Packet], int]) -> Check:
-    wanted = not match.negated
+def _network(match: PrefixMatch) -> tuple[int, int, bool]:
+    """Give mask, network and whether an address has to be in it."""
+    width = WIDTH[match.prefix.family]
     shift = width - match.prefix.length
     mask = match.mask if match.mask is not None else ((1 << width) - 1) >> shift << shift
-    network = match.prefix.network & mask
-
-    def check_address(state: HookState) -> bool:
-        return (select(state.skb.packet) & mask == network) is wanted
-
-    return check_address
+    return mask, match.prefix.network & mask, not match.negated
 
 
+@lru_cache(maxsize=512)
 def _check_in(match: InterfaceMatch) -> Check:
     name, wanted = match.name, not match.negated
     if match.wildcard:
@@ -147,6 +158,7 @@ def _check_in(match: InterfaceMatch) -> Check:
     return lambda state: (state.in_name == name) is wanted
 
 
+@lru_cache(maxsize=512)
 def _check_out(match: InterfaceMatch) -> Check:
     name, wanted = match.name, not match.negated
     if match.wildcard:
@@ -154,21 +166,37 @@ def _check_out(match: InterfaceMatch) -> Check:
     return lambda state: (state.out_name == name) is wanted
 
 
-def _check_fragment(wanted: bool) -> Check:  # noqa: FBT001  # the rule's own flag
+def _check_fragment(*, wanted: bool) -> Check:
     return lambda state: state.skb.packet.fragment is wanted
 
 
-def _option_text(match: Match, option: MatchOption) -> str:
-    return f"-m {match.name} {spell(option)}"
+def _not(match: ProtocolMatch | PrefixMatch | InterfaceMatch) -> str:
+    return "! " if match.negated else ""
 
 
-def _protocol_text(match: ProtocolMatch) -> Callable[[], str]:
-    return lambda: f"{'! ' if match.negated else ''}-p {protocol_name(match.number)}"
+def _spell_protocol(match: ProtocolMatch) -> str:
+    return f"{_not(match)}-p {protocol_name(match.number)}"
 
 
-def _prefix_text(flag: str, match: PrefixMatch) -> Callable[[], str]:
-    return lambda: f"{'! ' if match.negated else ''}{flag} {match.prefix}"
+def _spell_destination(match: PrefixMatch) -> str:
+    return f"{_not(match)}-d {match.prefix}"
 
 
-def _link_text(flag: str, match: InterfaceMatch) -> Callable[[], str]:
-    return lambda: f"{'! ' if match.negated else ''}{flag} {match.name}{'+' if match.wildcard else ''}"
+def _spell_source(match: PrefixMatch) -> str:
+    return f"{_not(match)}-s {match.prefix}"
+
+
+def _spell_in(match: InterfaceMatch) -> str:
+    return f"{_not(match)}-i {match.name}{'+' if match.wildcard else ''}"
+
+
+def _spell_out(match: InterfaceMatch) -> str:
+    return f"{_not(match)}-o {match.name}{'+' if match.wildcard else ''}"
+
+
+def _spell_fragment(wanted: bool) -> str:  # noqa: FBT001  # the rule's own flag
+    return "-f" if wanted else "! -f"
+
+
+def _spell_option(part: tuple[Match, MatchOption]) -> str:
+    return f"-m {part[0].name} {spell(part[1])}"

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 from podpath.datapath.ipsets import Sets
 from podpath.datapath.netfilter.index import SHORTEST, ChainIndex
+from podpath.datapath.netfilter.roots import find_roots
 from podpath.datapath.netfilter.rules import CompiledRule, compile_rule
-from podpath.datapath.netfilter.state import HookState
+from podpath.datapath.netfilter.state import Check, Doubt, HookState
 from podpath.datapath.skb import Walk
-from podpath.datapath.xtables.context import RuleContext
+from podpath.datapath.xtables.context import RuleContext, always
 from podpath.datapath.xtables.registry import is_target
 from podpath.net.provenance import Option, Unknown
-from podpath.node.netfilter import Chain, Rule, Table
+from podpath.node.netfilter import Chain, Rule, Table, Target
 
 FILTERING = frozenset({"filter", "security"})
 
@@ -49,6 +50,10 @@ class CompiledChain:
             found = self._compiled[position] = self.table.compile(self.source.rules[position])
             found.index = position
         return found
+
+    def doubt(self, position: int, check: Check) -> None:
+        """Make a rule depend on one thing alone, whatever it says."""
+        self.rule(position).checks = (check,)
 
     def __len__(self) -> int:
         """Count the rules."""
@@ -93,7 +98,7 @@ class CompiledTable:
             return found
         fact = self.source.chains.get(name)
         if fact is None:
-            return None
+            return self._infer_base(name)
         if isinstance(fact, Unknown):
             chain: Chain = walk.choices.resolve(fact)
             known = self._by_fact.get(id(chain))
@@ -102,6 +107,19 @@ class CompiledTable:
             return known
         found = self._by_name[name] = CompiledChain(fact.value, self)
         return found
+
+    def _infer_base(self, name: str) -> CompiledChain | None:
+        """Make up a base chain that is not shown from the chains that it may lead to; None where there are none."""
+        roots = find_roots(self.source, name)
+        if not roots:
+            return None
+        rules = tuple(Rule(self.source.name, name, 0, root.span, Target(root.name)) for root in roots)
+        chain = CompiledChain(Chain(name=name, rules=rules, policy="ACCEPT", complete=False), self)
+        ask = f"{'iptables' if self.source.family == 4 else 'ip6tables'} -t {self.source.name} -S {name}"
+        for place, root in enumerate(roots):
+            chain.doubt(place, always(Doubt(f"{name} of {self.label} leads to chain {root.name}", root.likely, ask)))
+        self._by_name[name] = chain
+        return chain
 
     def is_known(self, name: str) -> bool:
         """Tell whether a chain is the same in every branch."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from podpath.datapath.netfilter.state import Act, Check, Doubt
+from podpath.datapath.netfilter.state import Act, Answer, Check, Doubt
 from podpath.net.addresses import Address, Family, MaskedMark, PortRange
 from podpath.node.netfilter import Match, MatchOption, Rule, Target
 
@@ -59,11 +59,10 @@ def unknown_option(extension: str, option: MatchOption, context: RuleContext) ->
 
 def doubtful(fact: str, context: RuleContext, *, likely: bool, negated: bool = False, random: bool = False) -> Check:
     """Make a check that gives the same doubt for every packet."""
-    doubt = Doubt(fact, likely, "" if random else context.show, random, negated)
-    return lambda _: doubt
+    return always(Doubt(fact, likely, "" if random else context.show, random, negated))
 
 
-def constant(answer: bool) -> Check:  # noqa: FBT001  # a check that always says so
+def always(answer: Answer) -> Check:
     """Make a check that gives the same answer for every packet."""
     return lambda _: answer
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from podpath.datapath.netfilter.state import Check, HookState
 from podpath.datapath.routing import address_type
-from podpath.datapath.xtables.context import RuleContext, constant, unknown_option, words
+from podpath.datapath.xtables.context import RuleContext, always, unknown_option, words
 from podpath.net.addresses import Address
 from podpath.net.packet import Packet
 from podpath.node.links import Link
@@ -31,7 +31,7 @@ def _compile_option(option: MatchOption, match: Match, context: RuleContext, lim
         return _check_type(option, lambda packet: packet.src, limits)
     if option.name == "dst-type":
         return _check_type(option, lambda packet: packet.dst, limits)
-    return constant(True) if option.name in LIMITS else unknown_option(match.name, option, context)
+    return always(True) if option.name in LIMITS else unknown_option(match.name, option, context)
 
 
 def _check_type(option: MatchOption, select: Callable[[Packet], Address], limits: tuple[str, ...]) -> Check:

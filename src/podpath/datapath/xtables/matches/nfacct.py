@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podpath.datapath.netfilter.state import Check
-from podpath.datapath.xtables.context import RuleContext, compile_options, constant
+from podpath.datapath.xtables.context import RuleContext, always, compile_options
 from podpath.node.netfilter import Match, MatchOption
 
 
@@ -13,4 +13,4 @@ def compile_match(match: Match, context: RuleContext) -> tuple[Check, ...]:
 
 
 def _compile_name(_: MatchOption, __: RuleContext) -> Check:
-    return constant(True)
+    return always(True)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from podpath.datapath.netfilter.state import Check, Doubt
-from podpath.datapath.xtables.context import RuleContext, spell_match, unknown_option
+from podpath.datapath.xtables.context import RuleContext, always, spell_match, unknown_option
 from podpath.node.netfilter import Match, MatchOption
 
 
@@ -119,7 +119,7 @@ def compile_match(match: Match, context: RuleContext) -> tuple[Check, ...]:
     doubt = Doubt(
         f"{spell_match(match)} at {context.where} matches (it depends on {extension.depends})", likely, ask=context.show
     )
-    return (lambda _: doubt,)
+    return (always(doubt),)
 
 
 def _is_negated(options: tuple[MatchOption, ...]) -> bool:

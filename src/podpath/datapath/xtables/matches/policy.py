@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podpath.datapath.netfilter.state import Check, Doubt
-from podpath.datapath.xtables.context import RuleContext, single, spell_match, unknown_option
+from podpath.datapath.xtables.context import RuleContext, always, single, spell_match, unknown_option
 from podpath.node.netfilter import Match
 
 DETAILS = frozenset({"strict", "reqid", "spi", "proto", "mode", "tunnel-src", "tunnel-dst", "next"})
@@ -22,4 +22,4 @@ def compile_match(match: Match, context: RuleContext) -> tuple[Check, ...]:
         doubt = Doubt(f"IPsec handles the packet ({way})", likely=False, ask="ip xfrm policy", negated=wants_none)
     else:
         doubt = Doubt(f"IPsec handles the packet as {spell_match(match)} says", likely=False, ask="ip xfrm policy")
-    return (lambda _: doubt,)
+    return (always(doubt),)

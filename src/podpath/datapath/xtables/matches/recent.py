@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podpath.datapath.netfilter.state import Check, Doubt
-from podpath.datapath.xtables.context import RuleContext, constant, single, spell_match, unknown_option
+from podpath.datapath.xtables.context import RuleContext, always, single, spell_match, unknown_option
 from podpath.node.netfilter import Match
 
 ACTIONS = frozenset({"set", "rcheck", "update", "remove"})
@@ -20,10 +20,10 @@ def compile_match(match: Match, context: RuleContext) -> tuple[Check, ...]:
     if action is None:
         raise ValueError(f"expected --set, --rcheck, --update or --remove, saw {spell_match(match)!r}")
     if action.name == "set":
-        return (constant(not action.negated),)
+        return (always(not action.negated),)
     name = single(options["name"]) if "name" in options else "DEFAULT"
     doubt = Doubt(
         f"an earlier packet is in the list as {spell_match(match)} at {context.where} wants",
         likely=action.negated, ask=f"cat /proc/net/xt_recent/{name}",
     )  # fmt: skip
-    return (lambda _: doubt,)
+    return (always(doubt),)

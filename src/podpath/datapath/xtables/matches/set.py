@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podpath.datapath.netfilter.state import Answer, Check, Doubt, HookState
-from podpath.datapath.xtables.context import RuleContext, spell, spell_match, unknown_option
+from podpath.datapath.xtables.context import RuleContext, always, spell, spell_match, unknown_option
 from podpath.node.netfilter import Match, MatchOption
 
 COUNTERS = frozenset({"packets-eq", "packets-lt", "packets-gt", "bytes-eq", "bytes-lt", "bytes-gt"})
@@ -45,4 +45,4 @@ def _check_set(option: MatchOption, context: RuleContext, *, return_nomatch: boo
 
 def _check_counter(option: MatchOption, context: RuleContext) -> Check:
     doubt = Doubt(f"the set element's counter is as {spell(option)} at {context.where} wants", likely=True, ask="ipset save")
-    return lambda _: doubt
+    return always(doubt)

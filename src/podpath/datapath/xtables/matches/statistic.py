@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podpath.datapath.netfilter.state import Check, Doubt
-from podpath.datapath.xtables.context import RuleContext, constant, parse_integer, single, spell_match, unknown_option
+from podpath.datapath.xtables.context import RuleContext, always, parse_integer, single, spell_match, unknown_option
 from podpath.node.netfilter import Match
 
 KNOWN = frozenset({"mode", "probability", "every", "packet"})
@@ -34,6 +34,6 @@ def compile_match(match: Match, context: RuleContext) -> tuple[Check, ...]:
 
 def _check(share: float, match: Match, context: RuleContext) -> Check:
     if share in {0, 1}:
-        return constant(share == 1)
+        return always(share == 1)
     doubt = Doubt(f"{spell_match(match)} picks the packet at {context.where}", likely=share >= 0.5, random=True)
-    return lambda _: doubt
+    return always(doubt)
