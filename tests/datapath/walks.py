@@ -6,7 +6,7 @@ from podpath.datapath.compiled import Engine
 from podpath.datapath.exploration import Choices
 from podpath.datapath.namespace import Namespace
 from podpath.datapath.skb import Skb, Walk
-from podpath.datapath.trace import Branch, Conversation, Trace
+from podpath.datapath.trace import Branch, Conversation, Dropped, Outcome, Rejected, Trace
 from podpath.net import protocols
 from podpath.net.packet import Packet
 from podpath.node.node import HOST, Node
@@ -23,9 +23,9 @@ def host(walk: Walk) -> Namespace:
     return walk.engine.namespace(HOST)
 
 
-def packet(src: str, dst: str, **fields: object) -> Packet:
+def packet(sender: str, receiver: str, **fields: object) -> Packet:
     """Make a TCP packet."""
-    made = Packet(ip(src), ip(dst), protocols.TCP, 40000, 80, protocols.SYN)
+    made = Packet(ip(sender), ip(receiver), protocols.TCP, 40000, 80, protocols.SYN)
     return made._replace(**fields)  # type: ignore[arg-type]  # fields of Packet
 
 
@@ -43,6 +43,11 @@ def decisions(trace: Trace) -> list[str]:
 def reasons(trace: Trace) -> list[str]:
     """Give a trace's steps as sentences."""
     return [step.why for step in trace.steps]
+
+
+def reason_of(outcome: Outcome) -> str:
+    """Give the reason of a packet that was dropped or rejected; empty for any other end."""
+    return outcome.reason if isinstance(outcome, Dropped | Rejected) else ""
 
 
 def last(conversation: Conversation) -> Trace:
