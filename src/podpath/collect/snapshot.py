@@ -55,8 +55,9 @@ def find_namespaces(proc: Path = Path("/proc")) -> tuple[Namespace, ...]:
         oldest.setdefault(inode, process)
     if not oldest:
         raise CollectError(f"expected processes under {proc}, saw none")
-    host = (proc / "1/ns/net").stat().st_ino
-    namespaces = [Namespace(name="host", path=str(proc / "1/ns/net"), role="host")]
+    home = _home(proc)
+    host = home.stat().st_ino
+    namespaces = [Namespace(name="host", path=str(home), role="host")]
     names = {"host"}
     for inode, process in oldest.items():
         if inode != host:
@@ -65,6 +66,16 @@ def find_namespaces(proc: Path = Path("/proc")) -> tuple[Namespace, ...]:
             names.add(unique)
             namespaces.append(Namespace(name=unique, path=str(proc / str(process) / "ns/net")))
     return tuple(namespaces)
+
+
+def _home(proc: Path) -> Path:
+    """Give the node's own namespace: process 1's, or where that may not be looked at (a container) the one we are in."""
+    first = proc / "1/ns/net"
+    try:
+        first.stat()
+    except OSError:
+        return proc / "self/ns/net"
+    return first
 
 
 def _host_name(process: int) -> str:

@@ -1,0 +1,76 @@
+"""Prediction held against observation: what counts as a difference."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from podpath.datapath.conversation import converse
+from podpath.datapath.trace import Branch
+from podpath.lab.agreement import Evidence, compare, compare_branch
+from podpath.lab.conversation import Observation
+from podpath.lab.counters import RulePlace
+from podpath.lab.frames import Frame
+from podpath.lab.topologies import routed_pods
+from podpath.net.probe import Probe
+
+PROBE = Probe.parse("udp 10.1.0.2:40000 > 10.1.0.3:80 from pod1")
+
+
+def prediction() -> Branch:
+    """Walk a probe that works."""
+    return converse(routed_pods().draft.freeze(), PROBE).branches[0]
+
+
+def as_predicted(branch: Branch) -> tuple[Frame, ...]:
+    """Give the frames that a kernel shows that does just what the model says."""
+    steps = [step for trace in branch.traces for step in trace.steps if step.stage.startswith("device ")]
+    return tuple(
+        Frame(time, step.netns, step.link or "", step.stage == "device transmit", step.after) for time, step in enumerate(steps)
+    )
+
+
+def seen(branch: Branch, **changes: object) -> Evidence:
+    """Give the evidence of a kernel that agrees, but for some changes."""
+    evidence = Evidence(observation=Observation(as_predicted(branch), "ok"), counters={}, drops=())
+    return replace(evidence, **changes)  # type: ignore[arg-type]  # fields of Evidence
+
+
+def test_a_kernel_that_does_what_the_model_says_agrees() -> None:
+    """The same frames, rules and answer are no difference."""
+    branch = prediction()
+    assert () == compare_branch(branch, seen(branch))
+
+
+def test_a_frame_too_few_a_rule_too_many_and_another_answer_differ() -> None:
+    """Each kind of difference is told by its name, with both sides."""
+    branch = prediction()
+    place = RulePlace("host", "nft", "filter", "FORWARD", 1)
+    fewer = Observation(as_predicted(branch)[:-1], "timeout")
+    differences = compare_branch(branch, seen(branch, observation=fewer, counters={place: 2}))
+    assert ["frames", "rules", "application"] == [difference.what for difference in differences]
+    assert differences[1].observed == "2x host nft filter FORWARD:1"
+
+
+def test_a_rewritten_header_differs() -> None:
+    """A frame with another TTL is not the predicted one."""
+    branch = prediction()
+    first, *others = as_predicted(branch)
+    assert first.packet is not None
+    wrong = first._replace(packet=first.packet._replace(ttl=9))
+    assert "ttl 9" in compare_branch(branch, seen(branch, observation=Observation((wrong, *others), "ok")))[0].observed
+
+
+def test_namespaces_of_the_lab_itself_do_not_count() -> None:
+    """Frames in a far end, and MACs beside it, are left out of the comparison."""
+    branch = prediction()
+    stray = as_predicted(branch)[0]._replace(netns="wire-0")
+    observation = Observation((stray, *as_predicted(branch)), "ok")
+    assert () == compare_branch(branch, seen(branch, observation=observation), frozenset({"wire-0"}))
+
+
+def test_the_branch_that_agrees_best_is_told() -> None:
+    """Where the kernel draws, one branch that agrees is enough."""
+    conversation = converse(routed_pods().draft.freeze(), PROBE)
+    wrong = replace(conversation.branches[0], works=False, failure="no")
+    both = replace(conversation, branches=(wrong, conversation.branches[0]))
+    assert () == compare(both, seen(conversation.branches[0]))

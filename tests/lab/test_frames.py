@@ -1,0 +1,54 @@
+"""Frames decoded as far as the model predicts them."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from podpath.lab.frames import decode_frame, decode_ipv4
+from podpath.net import protocols
+from podpath.net.addresses import Address
+
+ETHERNET = bytes.fromhex("0200000001010200000001000800")
+IPV4 = bytes.fromhex("4510003400004000400600000a0100020a010003")
+TCP = bytes.fromhex("9c40005000000001000000028018010000000000") + bytes(12)
+
+
+def test_tcp_segment() -> None:
+    """Addresses, ports, flags, TTL, TOS and MACs are read."""
+    packet, arp = decode_frame(ETHERNET + IPV4 + TCP)
+    assert arp is None
+    assert packet is not None
+    assert (str(packet.src), str(packet.dst), packet.sport, packet.dport) == ("10.1.0.2", "10.1.0.3", 40000, 80)
+    assert packet.flags == protocols.PSH | protocols.ACK
+    assert (packet.ttl, packet.tos, packet.payload, packet.smac) == (64, 0x10, 0, "02:00:00:00:01:00")
+
+
+def test_arp_request() -> None:
+    """Who asks for what, with the sender's MAC."""
+    body = bytes.fromhex("000108000604000102000000010a0a010002000000000000a9fea9fe")
+    _, arp = decode_frame(bytes.fromhex("ffffffffffff02000000010a0806") + body)
+    assert arp is not None
+    assert (arp.operation, arp.sender_mac, str(arp.sender), str(arp.target)) == (
+        1,
+        "02:00:00:00:01:0a",
+        "10.1.0.2",
+        "169.254.169.254",
+    )
+
+
+def test_icmp_error_holds_the_packet_that_it_is_about() -> None:
+    """The quoted packet is decoded too."""
+    error = bytes.fromhex("0301000000000000") + IPV4 + TCP[:8]
+    header = bytes.fromhex("45c00038000000004001" + "0000" + "0a010001" + "0a010002")
+    packet = decode_ipv4(header[:2] + (20 + len(error)).to_bytes(2, "big") + header[4:] + error)
+    assert packet is not None
+    assert packet.quoted is not None
+    assert packet.quoted.dst == Address.parse("10.1.0.3")
+
+
+@given(st.binary(max_size=120))
+def test_any_bytes_are_decoded_or_left(data: bytes) -> None:
+    """Damaged frames never raise."""
+    decode_frame(ETHERNET + data)
+    decode_frame(data)
