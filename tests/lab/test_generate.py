@@ -26,7 +26,7 @@ def test_shares_of_nat_and_faults() -> None:
 
 @given(seed=st.integers(0, 2**40))
 def test_the_model_decides_every_case(seed: int) -> None:
-    """A generated node is wholly known: a walk on a walk on it ends in a verdict; only the kernel's draws are open."""
+    """A generated node is wholly known: a walk on it ends in a verdict; only the kernel's draws are open."""
     case = generate_case(seed)
     conversation = converse(case.node, case.probe)
     assert conversation.branches[0].works is not None
