@@ -9,7 +9,7 @@ from podpath.checks.finding import Finding
 from podpath.diagnosis.diagnosis import Question
 from podpath.diagnosis.explanations import Explanation, explain, is_certain
 from podpath.diagnosis.findings import make_findings, weigh
-from podpath.diagnosis.questions import ask_between, ask_undecided
+from podpath.diagnosis.questions import ask_between, ask_undecided, ask_what_would_break
 from podpath.diagnosis.symptoms import Symptom
 from podpath.diagnosis.worlds import Judgement, World, judge
 from podpath.net.probe import Probe
@@ -39,10 +39,10 @@ def conclude(case: Case, symptoms: Sequence[Symptom], flows: Sequence[Probe]) ->
     failing = [symptom for symptom in symptoms if symptom.fails is True]
     explanations = explain(case, symptoms) if failing else ()
     if not explanations:
-        judgements = tuple(judge(World(case.node), symptom) for symptom in symptoms)
-        return Conclusion(
-            judgements=judgements, unexplained=tuple(failing), questions=ask_undecided(judgements) if failing else ()
-        )
+        world = World(case.node)
+        judgements = tuple(_look_further(judge(world, symptom)) for symptom in symptoms)
+        questions = ask_undecided(judgements) if failing else ask_what_would_break(judgements)
+        return Conclusion(judgements=judgements, unexplained=tuple(failing), questions=questions)
     sure = _choose_sure(explanations)
     if sure is None:
         return _weigh_possibilities(explanations, symptoms, flows)
@@ -60,6 +60,13 @@ def conclude(case: Case, symptoms: Sequence[Symptom], flows: Sequence[Probe]) ->
         judgements=(*sure.explained, *rest.judgements),
         unexplained=rest.unexplained,
     )
+
+
+def _look_further(judgement: Judgement) -> Judgement:
+    """Walk a connection that was asked about, and works, under every answer to what is unknown."""
+    if judgement.fit != "open" or judgement.world is None or judgement.branch is None or not judgement.symptom.asked:
+        return judgement
+    return judgement._replace(conversation=judgement.world.fork(judgement.symptom.probe, judgement.branch))
 
 
 def _choose_sure(explanations: Sequence[Explanation]) -> Explanation | None:

@@ -12,6 +12,7 @@ from podpath.diagnosis.hypotheses import suppose_unshown, turn_stated_facts
 from podpath.diagnosis.symptoms import Symptom
 from podpath.diagnosis.worlds import Judgement, Supposition, World, judge, list_worlds
 from podpath.node.case import Case
+from podpath.node.node import HOST
 
 PRIORS: dict[str, float] = {
     "rp-filter": 0.9,
@@ -79,6 +80,7 @@ class Explanation:
                 Supposition(turn.made.fact, turn.made.meaning, turn.turned.meaning, turn.made.ask, None)
                 for turn in judgement.guesses
             ]
+            made += _made_up_start(judgement)
         return tuple({item.fact: item for item in made}.values())
 
     @property
@@ -105,6 +107,20 @@ class Explanation:
     def key(self) -> tuple[object, ...]:
         """Tell explanations apart by their causes, not by the facts through which they come about."""
         return tuple(sorted({(blame.cause.check, blame.cause.step.netns, blame.cause.step.stage) for blame in self.blames}))
+
+
+def _made_up_start(judgement: Judgement) -> Iterator[Supposition]:
+    """Give the guess by which device a sender's packets come in, where a connection is asked about that no output speaks of."""
+    symptom, branch = judgement.symptom, judgement.branch
+    if not symptom.asked or branch is None or symptom.probe.in_dev is not None:
+        return
+    first = next((step.link for step in branch.traces[0].steps if step.netns == HOST and step.link is not None), None)
+    if branch.traces[0].start == HOST and first is not None and first.startswith("(") and symptom.probe.netns is None:
+        address = symptom.probe.src
+        yield Supposition(
+            f"the device that {address} is behind", f"{first}: another than those that rules name", "a device that rules name",
+            f"ip route get {address}", None,
+        )  # fmt: skip
 
 
 def explain(case: Case, symptoms: Sequence[Symptom]) -> tuple[Explanation, ...]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from podpath.datapath.trace import Conversation, Undecided
+from podpath.datapath.trace import Branch, Conversation, Undecided
 from podpath.diagnosis.diagnosis import Question
 from podpath.diagnosis.explanations import Explanation
-from podpath.diagnosis.worlds import Judgement, Supposition
+from podpath.diagnosis.worlds import Judgement, Supposition, deviations_of
 from podpath.node.node import Node
 
 MOST = 8
@@ -73,6 +73,26 @@ def ask_undecided(judgements: Iterable[Judgement]) -> tuple[Question, ...]:
                 ask, Question(fact=outcome.why, ask=ask, decides=(f"then {judgement.symptom.probe} can be walked on",))
             )
     return tuple(found.values())[:MOST]
+
+
+def ask_what_would_break(judgements: Iterable[Judgement]) -> tuple[Question, ...]:
+    """Give the questions on which a connection that was asked about rests: answered otherwise, it would fail."""
+    found: dict[str, Question] = {}
+    for judgement in judgements:
+        if judgement.fit == "open" and judgement.branch is not None and judgement.branch.works:
+            for question in _breaking(judgement.conversation, judgement.branch):
+                found.setdefault(question.ask, question)
+    return tuple(found.values())[:MOST]
+
+
+def _breaking(conversation: Conversation, branch: Branch) -> Iterator[Question]:
+    likeliest = {made.fact: made.meaning for made in branch.assumptions}
+    for other in conversation.branches:
+        turned = deviations_of(other)
+        if other.works is False and len(turned) == 1 and turned[0].ask:
+            made = turned[0]
+            usual = likeliest.get(made.fact, "otherwise")
+            yield Question(fact=made.fact, ask=made.ask, decides=(f"{made.meaning}: {other.failure}", f"{usual}: it works"))
 
 
 def _boundaries(conversation: Conversation) -> Iterator[Undecided]:

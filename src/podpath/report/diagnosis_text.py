@@ -31,7 +31,7 @@ def render_diagnosis(diagnosis: Diagnosis, style: Style) -> str:
         lines += ["", style.paint("head", "Also seen")]
         lines += [line for finding in lesser for line in render_short(finding, style)]
     lines += _walked(diagnosis, style)
-    if diagnosis.verdict == "fault":
+    if diagnosis.verdict != "possible":
         lines += _questions(diagnosis.questions, style)
     lines += _remarks(diagnosis, style)
     return "\n".join(lines) + "\n"
