@@ -52,7 +52,9 @@ def enter_private_world() -> None:
         error = os.strerror(ctypes.get_errno())
         raise LabError(f"expected to make namespaces, the kernel said: {error}")
     NETNS_DIRECTORY.mkdir(parents=True, exist_ok=True)
-    mounts = (("--make-rprivate", "/"), ("-t", "tmpfs", "none", str(NETNS_DIRECTORY)), ("-t", "tracefs", "none", str(TRACING)))
+    mounts = [("--make-rprivate", "/"), ("-t", "tmpfs", "none", str(NETNS_DIRECTORY))]
+    if not (TRACING / "events").is_dir():  # where the machine has it mounted already, a second mount is refused as busy
+        mounts.append(("-t", "tracefs", "none", str(TRACING)))
     for arguments in mounts:
         run(Command(("mount", *arguments)))
 
