@@ -105,7 +105,7 @@ def given(*texts: str, **facts: Unpack[Facts]) -> Given:
         name="host",
         role="host",
         links=Listing(tuple(Link(name=IfName(name), ifindex=2 + number) for number, name in enumerate(held)), True, "ip link"),
-        addresses=Listing(tuple(_interface_address(name, text) for name, text in held.items()), True, "ip addr"),
+        addresses=Listing(tuple(_interface_addresses(held)), True, "ip addr"),
         routes=Listing(tuple(_routes(held)), True, "ip route show table all"),
         netfilter={family: Netfilter(tables=tables, complete=complete, sets=sets, sets_complete=complete)},
         conntrack=Listing(tuple(facts.get("conntrack", ())), True, "conntrack -L"),
@@ -116,21 +116,29 @@ def given(*texts: str, **facts: Unpack[Facts]) -> Given:
     return Given(node=Node(name="node", namespaces={"host": host}))
 
 
-def _interface_address(link: str, text: str) -> InterfaceAddress:
-    address, _, length = text.partition("/")
-    scope = "host" if link == "lo" else "global"
-    return InterfaceAddress(link=IfName(link), address=Address.parse(address), length=int(length), scope=scope)
+def _interface_addresses(held: Mapping[str, str]) -> Iterable[InterfaceAddress]:
+    """Give the addresses of all devices in kernel order; a further one of the same network is secondary."""
+    for link, texts in held.items():
+        networks: set[Prefix] = set()
+        for text in texts.split():
+            address, _, length = text.partition("/")
+            network = Prefix.parse(text)
+            yield InterfaceAddress(
+                link=IfName(link), address=Address.parse(address), length=int(length), secondary=network in networks,
+                scope="host" if link == "lo" else "global",
+            )  # fmt: skip
+            networks.add(network)
 
 
 def _routes(addresses: Mapping[str, str]) -> Iterable[Route]:
     """Give the routes that addresses bring with them, and a default route over the first device."""
-    for link, text in addresses.items():
+    for link, text in ((link, text) for link, texts in addresses.items() for text in texts.split()):
         address = Address.parse(text.partition("/")[0])
         hop = (Nexthop(link=IfName(link)),)
         yield Route(prefix=Prefix.of(address), type="local", nexthops=hop, table=LOCAL, prefsrc=address, scope="host")
         yield Route(prefix=Prefix.parse(text), nexthops=hop, prefsrc=address, scope="link", protocol="kernel")
     first = next(iter(addresses))
-    gateway = Address(4, Prefix.parse(addresses[first]).broadcast.value - 1)
+    gateway = Address(4, Prefix.parse(addresses[first].split()[0]).broadcast.value - 1)
     yield Route(prefix=Prefix(4, 0, 0), nexthops=(Nexthop(link=IfName(first), gateway=gateway),))
 
 

@@ -17,7 +17,7 @@ from podpath.net import protocols
 from podpath.net.addresses import Address, Mac, Prefix
 from podpath.net.packet import Packet
 from podpath.node.node import Node
-from tests.datapath.given import Facts, Given, Sender, given, given_sets
+from tests.datapath.given import ADDRESSES, Facts, Given, Sender, given, given_sets
 from tests.kernel.router import ROUTER_MAC, SIDES, Entry, Router, encode
 
 PODS = Prefix.parse("10.244.0.0/24")
@@ -43,6 +43,8 @@ class Options(TypedDict, total=False):
     choices: Choices
     """What the model takes for granted."""
     sysctls: Mapping[str, str]
+    more: Mapping[str, str]
+    """Addresses that the router's devices have besides, by device, with blanks between."""
     sets: str
     """Sets as `ipset save` prints them."""
 
@@ -60,6 +62,9 @@ class Both:
         """Build the router, load its rules, and make a model of the rules that the kernel says it holds."""
         with ExitStack() as stack:
             stack.enter_context(self.router)
+            for link, texts in self.options.get("more", {}).items():
+                for text in texts.split():
+                    self.router.command("ip", "addr", "add", text, "dev", link)
             if "sets" in self.options:
                 self.router.command("ipset", "restore", stdin=self.options["sets"])
             if self.legacy and self.options.get("legacy_first"):
@@ -81,7 +86,11 @@ class Both:
     def _model(self) -> Given:
         nft = self.router.save() if self.texts else ""
         legacy = self.router.save("legacy") if self.legacy else ""
-        facts: Facts = {"sysctls": self.options.get("sysctls", {})}
+        more = self.options.get("more", {})
+        facts: Facts = {
+            "sysctls": self.options.get("sysctls", {}),
+            "addresses": {link: f"{text} {more.get(link, '')}".strip() for link, text in ADDRESSES.items()},
+        }
         if legacy:
             facts["legacy"] = legacy
         if "sets" in self.options:

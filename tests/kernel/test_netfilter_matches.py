@@ -7,7 +7,7 @@ import pytest
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.packet import Packet
-from tests.datapath.given import echo, given_rules, tcp, udp
+from tests.datapath.given import echo, every_branch, given_rules, tcp, udp
 from tests.kernel.agreement import Both
 
 SYN, ACK, FIN, RST, PSH, URG = protocols.SYN, protocols.ACK, protocols.FIN, protocols.RST, protocols.PSH, protocols.URG
@@ -117,6 +117,9 @@ PREROUTING_CONDITIONS = (
     "-m rpfilter",
     "-m rpfilter --invert",
     "-m rpfilter --loose",
+    "-m addrtype --dst-type LOCAL --limit-iface-in",
+    "-m addrtype ! --dst-type LOCAL --limit-iface-in",
+    "-m addrtype --dst-type BROADCAST,MULTICAST",
 )
 
 
@@ -152,6 +155,7 @@ def _packets() -> list[tuple[str, Packet, str]]:
         ("eth0", echo("198.51.100.7", "10.244.0.6", reply=True), "original"),
         ("cni0", Packet(Address.parse("10.244.0.5"), Address.parse("198.51.100.7"), 47), "original"),
         ("eth0", echo("192.0.2.9", "192.0.2.1", reply=True), "original"),
+        ("eth0", echo("192.0.2.9", "10.244.0.1", reply=True), "original"),
         ("cni0", tcp("203.0.113.9", "198.51.100.7"), "original"),
     ]
 
@@ -191,3 +195,30 @@ def _named(counts: dict[tuple[str, str, str, int], int], conditions: tuple[str, 
         conditions[position - 1] if table == "mangle" else f"{table} {chain} {position}": count
         for (_, table, chain, position), count in counts.items()
     }
+
+
+@pytest.mark.kernel("iptables-nft-restore", "iptables-legacy-restore")
+@pytest.mark.parametrize("flavour", BOTH)
+def test_fragments_are_seen_where_conntrack_is_off(flavour: str) -> None:
+    """A later fragment has no ports, and `-f` finds it."""
+    conditions = ("-f", "! -f", "-p udp -m multiport --dports 53", "-p udp -m multiport ! --dports 53", "-p udp")
+    if flavour == "legacy":
+        conditions += ("-p udp -m udp --dport 53", "-p udp -m udp ! --dport 53")
+    rules = given_rules(*(f"FORWARD {condition}" for condition in conditions))
+    with Both(rules) if flavour == "nft" else Both(legacy=rules) as both:
+        kernel, model = both.pass_through("cni0", udp()._replace(fragment=True, dont_fragment=False))
+        assert len(kernel) == len(model) == 1
+        kernel_counts, model_counts = both.counters()
+        assert kernel_counts == model_counts
+
+
+@pytest.mark.kernel("iptables-nft-restore")
+@pytest.mark.parametrize("port", [53, 54])
+def test_nft_reads_ports_out_of_a_later_fragments_data(port: int) -> None:
+    """iptables-nft takes a fragment's first bytes for ports; the model, which does not know them, walks both ways."""
+    with Both(given_rules("FORWARD -p udp -m udp --dport 53 -j DROP")) as both:
+        fragment = udp(dport=port)._replace(fragment=True, dont_fragment=False)
+        kernel, _ = both.pass_through("cni0", fragment)
+
+        assert (port == 53) is (kernel == [])
+        assert {"Accept", "Drop"} == every_branch(both.given, fragment, "FORWARD", iif="cni0", oif="eth0")

@@ -192,3 +192,42 @@ def test_the_flavour_that_came_last_translates(last: str) -> None:
     choices = Choices((), {"which flavour of iptables table nat was registered last in netns host": last})
     with Both(nft, legacy=legacy, choices=choices, legacy_first=last == "nft") as both:
         _agree(both, [pod()])
+
+
+@KERNEL
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"eth0": "192.0.2.77/24"},
+        {"eth0": "203.0.113.1/24 203.0.113.2/24"},
+        {"eth0": "198.51.100.1/25", "cni0": "198.51.100.2/25"},
+    ],
+)
+def test_masquerade_takes_the_devices_address_towards_the_next_hop(more: Mapping[str, str]) -> None:
+    """Of several addresses the primary one of the next hop's network is taken, else the device's first."""
+    masquerade = given_rules("POSTROUTING -o eth0 -j MASQUERADE", table="nat")
+    with Both(masquerade, more=more) as both:
+        both.router.neighbour("203.0.113.9", "eth0")
+        _agree(both, [pod(dst="192.0.2.9"), pod(dst="203.0.113.9")])
+
+
+@KERNEL
+@pytest.mark.parametrize("rule", ["POSTROUTING -o eth0 -j MASQUERADE", "POSTROUTING -s 203.0.113.1/32 -j MASQUERADE"])
+def test_a_taken_port_is_changed(rule: str) -> None:
+    """Two connections cannot have one reply tuple: the second one's port is another, though no rule may say so."""
+    first = ["PREROUTING -d 10.96.0.10/32 -p tcp -j DNAT --to-destination 198.51.100.7:80", rule]
+    packets = [pod(dst=VIP), pod()] if "203" in rule else [pod(), pod(src=OTHER_POD)]
+    with Both(given_rules(*first, table="nat")) as both:
+        for link, packet, way in packets:
+            kernel, model = both.pass_through(link, packet, way)
+        _, entries = both.conntrack()
+
+        assert kernel[0].text.partition(" [")[0] != str(packets[0][1]).partition(" [")[0]
+        assert 2 == len({entry.reply for entry in both.conntrack()[0]}) == len({entry.reply for entry in entries})
+        assert _without_port(kernel[0].text) == _without_port(model[0].text)
+
+
+def _without_port(text: str) -> str:
+    """Cut the source port, which the kernel draws."""
+    source, _, rest = text.partition(" > ")
+    return f"{source.rpartition(':')[0]} > {rest}"

@@ -185,6 +185,16 @@ def test_doubts_fork_the_walk_likeliest_first(condition: str) -> None:
     assert {"Drop", "Accept"} == every_branch(node, packet, "FORWARD", oif="eth0") or "ctexpire" in condition
 
 
+@pytest.mark.parametrize("condition", ["-p udp -m udp --dport 53", "-p tcp -m tcp --syn"])
+def test_ports_of_a_later_fragment_are_nobodys_in_legacy_tables_and_its_data_in_nft(condition: str) -> None:
+    """xtables never matches it; nftables reads its first bytes, which the walk does not know."""
+    packet = (udp() if "udp" in condition else tcp())._replace(fragment=True)
+    rules = given_rules(f"FORWARD {condition} -j DROP")
+
+    assert {"Accept"} == every_branch(given(legacy=rules), packet, "FORWARD")
+    assert {"Accept", "Drop"} == every_branch(given(rules), packet, "FORWARD")
+
+
 def test_what_the_kernel_draws_is_no_deviation() -> None:
     """A random pick is marked as the kernel's own choice."""
     choices = Choices()

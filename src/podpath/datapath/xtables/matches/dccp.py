@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from podpath.datapath.netfilter.state import Check
 from podpath.datapath.xtables.context import OptionCompiler, RuleContext, compile_options, doubtful
-from podpath.datapath.xtables.matches.ports import PORT_OPTIONS
+from podpath.datapath.xtables.matches.ports import port_options
 from podpath.node.netfilter import Match, MatchOption
 
 
@@ -23,4 +23,8 @@ def _compile_option(option: MatchOption, context: RuleContext) -> Check:
     return doubtful(f"the packet has DCCP option {' '.join(option.values)}", context, likely=False, negated=option.negated)
 
 
-OPTIONS: Mapping[str, OptionCompiler] = {**PORT_OPTIONS, "dccp-types": _compile_types, "dccp-option": _compile_option}
+OPTIONS: Mapping[str, OptionCompiler] = {
+    **port_options(native=False),
+    "dccp-types": _compile_types,
+    "dccp-option": _compile_option,
+}

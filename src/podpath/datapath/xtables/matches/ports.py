@@ -1,41 +1,45 @@
-"""`--sport` and `--dport` as the tcp, udp, sctp and dccp matches share them (net/netfilter/xt_tcpudp.c v6.12)."""
+"""`--sport` and `--dport` as the tcp, udp, sctp and dccp matches share them (net/netfilter/xt_tcpudp.c v6.12).
+
+A fragment other than the first has no ports, and xtables never matches it. iptables-nft writes tcp and udp conditions as
+nftables expressions, and those read whatever bytes the fragment has in that place (nf_tables_core.c:nft_payload_fast_eval
+v6.12, seen on v6.18): there the answer is a doubt.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from podpath.datapath.netfilter.state import Check, HookState
-from podpath.datapath.xtables.context import OptionCompiler, RuleContext, parse_ports, single
+from podpath.datapath.netfilter.state import Answer, Check, Doubt, HookState
+from podpath.datapath.xtables.context import OptionCompiler, RuleContext, parse_ports, single, spell
+from podpath.net.packet import Packet
 from podpath.node.netfilter import MatchOption
 
 
-def compile_source_port(option: MatchOption, _: RuleContext) -> Check:
-    """Match the source port; a fragment other than the first has none and never matches (`tcp_mt`, `udp_mt`)."""
-    first, last = parse_ports(single(option))
-    wanted = not option.negated
-
-    def check_source_port(state: HookState) -> bool:
-        packet = state.skb.packet
-        return not packet.fragment and (first <= packet.sport <= last) is wanted
-
-    return check_source_port
+def of_fragment(option: MatchOption, context: RuleContext, *, native: bool) -> Answer:
+    """Say what a condition on the transport header answers for a later fragment."""
+    if not native or context.flavour != "nft":
+        return False
+    fact = f"the bytes of a later fragment pass for {spell(option)} at {context.where}"
+    return Doubt(fact, likely=False, ask=context.show)
 
 
-def compile_destination_port(option: MatchOption, _: RuleContext) -> Check:
-    """Match the destination port; a fragment other than the first has none and never matches (`tcp_mt`, `udp_mt`)."""
-    first, last = parse_ports(single(option))
-    wanted = not option.negated
+def _ports(select: Callable[[Packet], int], *, native: bool) -> OptionCompiler:
+    def compile_port(option: MatchOption, context: RuleContext) -> Check:
+        first, last = parse_ports(single(option))
+        wanted = not option.negated
+        fragment = of_fragment(option, context, native=native)
 
-    def check_destination_port(state: HookState) -> bool:
-        packet = state.skb.packet
-        return not packet.fragment and (first <= packet.dport <= last) is wanted
+        def check_port(state: HookState) -> Answer:
+            packet = state.skb.packet
+            return fragment if packet.fragment else (first <= select(packet) <= last) is wanted
 
-    return check_destination_port
+        return check_port
+
+    return compile_port
 
 
-PORT_OPTIONS: Mapping[str, OptionCompiler] = {
-    "sport": compile_source_port,
-    "source-port": compile_source_port,
-    "dport": compile_destination_port,
-    "destination-port": compile_destination_port,
-}
+def port_options(*, native: bool) -> Mapping[str, OptionCompiler]:
+    """Give the compilers of the port options; `native` says that iptables-nft writes them as nftables expressions."""
+    source = _ports(lambda packet: packet.sport, native=native)
+    destination = _ports(lambda packet: packet.dport, native=native)
+    return {"sport": source, "source-port": source, "dport": destination, "destination-port": destination}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from podpath.datapath.netfilter.state import Check
 from podpath.datapath.xtables.context import OptionCompiler, RuleContext, compile_options, doubtful
-from podpath.datapath.xtables.matches.ports import PORT_OPTIONS
+from podpath.datapath.xtables.matches.ports import port_options
 from podpath.node.netfilter import Match, MatchOption
 
 
@@ -19,4 +19,4 @@ def _compile_chunks(option: MatchOption, context: RuleContext) -> Check:
     return doubtful(f"the packet's SCTP chunks are {' '.join(option.values)}", context, likely=False, negated=option.negated)
 
 
-OPTIONS: Mapping[str, OptionCompiler] = {**PORT_OPTIONS, "chunk-types": _compile_chunks}
+OPTIONS: Mapping[str, OptionCompiler] = {**port_options(native=False), "chunk-types": _compile_chunks}

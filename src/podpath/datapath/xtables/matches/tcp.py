@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from podpath.datapath.netfilter.state import Check, HookState
+from podpath.datapath.netfilter.state import Answer, Check, HookState
 from podpath.datapath.xtables.context import OptionCompiler, RuleContext, compile_options, doubtful, single, spell
-from podpath.datapath.xtables.matches.ports import PORT_OPTIONS
+from podpath.datapath.xtables.matches.ports import of_fragment, port_options
 from podpath.net import protocols
 from podpath.node.netfilter import Match, MatchOption
 
@@ -23,20 +23,23 @@ def compile_match(match: Match, context: RuleContext) -> tuple[Check, ...]:
     return compile_options(match, context, OPTIONS)
 
 
-def _compile_flags(option: MatchOption, _: RuleContext) -> Check:
+def _compile_flags(option: MatchOption, context: RuleContext) -> Check:
     if len(option.values) != 2:
         raise ValueError(f"expected a mask and flags, saw {spell(option)!r}")
-    return _check_flags(_parse_flags(option.values[0]), _parse_flags(option.values[1]), wanted=not option.negated)
+    return _check_flags(_parse_flags(option.values[0]), _parse_flags(option.values[1]), option, context)
 
 
-def _compile_syn(option: MatchOption, _: RuleContext) -> Check:
-    return _check_flags(*SYN_ONLY, wanted=not option.negated)
+def _compile_syn(option: MatchOption, context: RuleContext) -> Check:
+    return _check_flags(*SYN_ONLY, option, context)
 
 
-def _check_flags(mask: int, flags: int, *, wanted: bool) -> Check:
-    def check_flags(state: HookState) -> bool:
+def _check_flags(mask: int, flags: int, option: MatchOption, context: RuleContext) -> Check:
+    wanted = not option.negated
+    fragment = of_fragment(option, context, native=True)
+
+    def check_flags(state: HookState) -> Answer:
         packet = state.skb.packet
-        return not packet.fragment and (packet.flags & mask == flags) is wanted
+        return fragment if packet.fragment else (packet.flags & mask == flags) is wanted
 
     return check_flags
 
@@ -57,7 +60,7 @@ def _compile_option(option: MatchOption, context: RuleContext) -> Check:
 
 
 OPTIONS: Mapping[str, OptionCompiler] = {
-    **PORT_OPTIONS,
+    **port_options(native=True),
     "tcp-flags": _compile_flags,
     "syn": _compile_syn,
     "tcp-option": _compile_option,
