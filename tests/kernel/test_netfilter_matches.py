@@ -201,9 +201,9 @@ def _named(counts: dict[tuple[str, str, str, int], int], conditions: tuple[str, 
 @pytest.mark.parametrize("flavour", BOTH)
 def test_fragments_are_seen_where_conntrack_is_off(flavour: str) -> None:
     """A later fragment has no ports, and `-f` finds it."""
-    conditions = ("-f", "! -f", "-p udp -m multiport --dports 53", "-p udp -m multiport ! --dports 53", "-p udp")
+    conditions = ["-f", "! -f", "-p udp -m multiport --dports 53", "-p udp -m multiport ! --dports 53", "-p udp"]
     if flavour == "legacy":
-        conditions += ("-p udp -m udp --dport 53", "-p udp -m udp ! --dport 53")
+        conditions += ["-p udp -m udp --dport 53", "-p udp -m udp ! --dport 53"]
     rules = given_rules(*(f"FORWARD {condition}" for condition in conditions))
     with Both(rules) if flavour == "nft" else Both(legacy=rules) as both:
         kernel, model = both.pass_through("cni0", udp()._replace(fragment=True, dont_fragment=False))
