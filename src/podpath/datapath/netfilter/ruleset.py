@@ -8,6 +8,7 @@ from podpath.datapath.conntrack.tracking import confirm, track
 from podpath.datapath.ipsets import Sets
 from podpath.datapath.nat.stage import NatStage
 from podpath.datapath.netfilter.order import HOOK_ENTRIES, HOOKS, TABLE_NAMES, HookEntry
+from podpath.datapath.netfilter.roots import find_roots
 from podpath.datapath.netfilter.stages import ContestedStage, ReroutingStage, Stage, TableStage
 from podpath.datapath.netfilter.tables import CompiledTable
 from podpath.datapath.skb import Walk
@@ -79,7 +80,7 @@ def _does_something(table: Table, hook: str) -> bool:
     """Tell whether a base chain can do anything: it has rules, may have a policy of DROP, or is not known."""
     fact = table.chains.get(hook)
     if fact is None:
-        return False
+        return bool(find_roots(table, hook))
     if isinstance(fact, Unknown):
         return True
     chain: Chain = fact.value
