@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podpath.datapath.icmp import TYPES, TYPES6, is_error
+from podpath.datapath.icmp import TYPES, TYPES6, error_length, is_error
 from podpath.net import protocols
 from podpath.net.packet import Packet
 
@@ -23,7 +23,8 @@ def refuse(packet: Packet) -> Packet | None:
     kind, code = (TYPES6 if six else TYPES)["icmp-port-unreachable"]
     protocol = protocols.ICMPV6 if six else protocols.ICMP
     return Packet(
-        packet.dst, packet.src, protocol, icmp_type=kind, icmp_code=code, tos=packet.tos & 0x1E | 0xC0, quoted=packet
+        packet.dst, packet.src, protocol, icmp_type=kind, icmp_code=code, tos=packet.tos & 0x1E | 0xC0,
+        length=error_length(packet), dont_fragment=False, quoted=packet,
     )  # fmt: skip
 
 

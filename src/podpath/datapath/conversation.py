@@ -36,11 +36,13 @@ KINDS: dict[str, str] = {
 }
 """How a conversation fails."""
 
-HEADERS: dict[int, int] = {protocols.TCP: 52, protocols.UDP: 28, protocols.ICMP: 28}
+HEADERS: dict[int, int] = {protocols.TCP: 52, protocols.UDP: 28, protocols.ICMP: 28, protocols.ICMPV6: 48}
 """Bytes of the IP and transport headers, TCP's with a timestamp."""
 SYN_OPTIONS = 8
 PAYLOAD = 100
 """Bytes of data: small enough for every MTU."""
+ECHO_PAYLOAD = 56
+"""Bytes of data in an echo request, as ping(8) sends them."""
 
 
 class Act(NamedTuple):
@@ -65,8 +67,11 @@ _SCRIPTS: dict[int, tuple[Act, ...]] = {
         Act("data reply", True, protocols.PSH | protocols.ACK, 1, 1 + PAYLOAD, PAYLOAD),
     ),
     protocols.UDP: (Act("request", False, payload=PAYLOAD), Act("reply", True, payload=PAYLOAD)),
-    protocols.ICMP: (Act("echo request", False, kind=8), Act("echo reply", True, kind=0)),
-    protocols.ICMPV6: (Act("echo request", False, kind=128), Act("echo reply", True, kind=129)),
+    protocols.ICMP: (Act("echo request", False, kind=8, payload=ECHO_PAYLOAD), Act("echo reply", True, payload=ECHO_PAYLOAD)),
+    protocols.ICMPV6: (
+        Act("echo request", False, kind=128, payload=ECHO_PAYLOAD),
+        Act("echo reply", True, kind=129, payload=ECHO_PAYLOAD),
+    ),
 }
 """What is sent, by protocol."""
 
@@ -188,8 +193,10 @@ def _next(ends: _Ends, act: Act) -> tuple[Place, Packet]:
     if not act.reply or ends.server is None or seen is None:
         return ends.client, _packet(asked.protocol, act, (asked.src, asked.sport), (asked.dst, asked.dport))
     packet = _packet(seen.protocol, act, (seen.dst, seen.dport), (seen.src, seen.sport))
-    # An echo is answered with the TOS that it came with: net/ipv4/icmp.c:icmp_reply v6.12.
-    return ends.server, packet._replace(tos=seen.tos) if seen.protocol in _ECHO and seen.tos else packet
+    if seen.protocol in _ECHO:
+        # An echo is answered with the TOS that it came with, and may be fragmented: net/ipv4/icmp.c:icmp_reply v6.12.
+        packet = packet._replace(tos=seen.tos, dont_fragment=False)
+    return ends.server, packet
 
 
 def _send(walk: Walk, name: str, skb: Skb, packet: Packet, *, reply: bool) -> Trace:

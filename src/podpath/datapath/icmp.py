@@ -48,4 +48,12 @@ def _error(packet: Packet, answer: str, source: Address) -> Packet:
     kind, code = (TYPES6 if six else TYPES)[answer]
     protocol = protocols.ICMPV6 if six else protocols.ICMP
     tos = packet.tos & 0x1E | 0xC0
-    return Packet(source, packet.src, protocol, icmp_type=kind, icmp_code=code, tos=tos, quoted=packet)
+    return Packet(
+        source, packet.src, protocol, icmp_type=kind, icmp_code=code, tos=tos, length=error_length(packet),
+        dont_fragment=False, quoted=packet,
+    )  # fmt: skip
+
+
+def error_length(about: Packet) -> int:
+    """Give the bytes of an ICMP error: it quotes as much of the packet as fits (`icmp_send`, RFC 4443 section 2.4)."""
+    return min(28 + about.length, 576) if about.family == 4 else min(48 + about.length, 1280)

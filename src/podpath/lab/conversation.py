@@ -16,7 +16,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from podpath.datapath.conversation import PAYLOAD
+from podpath.datapath.conversation import ECHO_PAYLOAD, PAYLOAD
 from podpath.lab.apply import inside
 from podpath.lab.frames import Frame, Tap
 from podpath.net import protocols
@@ -135,7 +135,7 @@ def _start(probe: Probe) -> tuple[socket.socket, str]:
 
 
 def _echo_request(identifier: int) -> bytes:
-    body: bytes = struct.pack("!BBHHH", 8, 0, 0, identifier, 1) + REQUEST
+    body: bytes = struct.pack("!BBHHH", 8, 0, 0, identifier, 1) + bytes(ECHO_PAYLOAD)
     total = sum(struct.unpack(f"!{len(body) // 2}H", body))
     total = (total & 0xFFFF) + (total >> 16)
     checksum = ~(total + (total >> 16)) & 0xFFFF
