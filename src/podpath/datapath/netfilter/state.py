@@ -29,7 +29,7 @@ class Doubt(NamedTuple):
 
     def options(self) -> tuple[Option[bool], Option[bool]]:
         """Give the two answers, the likelier first."""
-        yes, no = Option(True, f"yes: {self.fact}"), Option(False, f"no, not so: {self.fact}")
+        yes, no = Option(True, "yes"), Option(False, "no")
         return (yes, no) if self.likely else (no, yes)
 
 
