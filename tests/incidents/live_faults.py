@@ -1,53 +1,83 @@
-"""Builds every known fault on the real kernel and leaves a bundle of the node before and after it broke.
+"""Rehearses every known fault on the real kernel, and prints what came of it as JSON.
 
     python -m tests.incidents.live_faults FOLDER
 
-It moves into namespaces of its own, so it is a program of its own.
+Each is built, tried, broken, tried, collected into a bundle, diagnosed from that alone, mended by the diagnosis' own commands
+(by the incident's where the diagnosis proposes none), and tried again. It moves into namespaces of its own, so it is a program
+of its own.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
+from typing import TypedDict
 
-from podpath.collect.snapshot import Namespace, collect_bundle
-from podpath.lab import apply as lab
-from podpath.lab.incidents import forwarding, routing, services
+from podpath.cli.case import read_case
+from podpath.diagnosis.diagnose import diagnose
+from podpath.diagnosis.diagnosis import Diagnosis
+from podpath.lab.apply import apply, enter_private_world, run
 from podpath.lab.incidents.incident import Incident
-from podpath.lab.script import emit_removal, emit_twin
-from podpath.node.node import Node
-
-INCIDENTS: tuple[Incident, ...] = (*forwarding.INCIDENTS, *routing.INCIDENTS, *services.INCIDENTS)
-TAKEN_AT = 1700000000.0
+from podpath.lab.incidents.registry import INCIDENTS
+from podpath.lab.rehearsal import Stage, build_stage, in_host
 
 
-def record(folder: Path, incident: Incident) -> None:
-    """Build an incident, break it, and collect both states."""
-    node = incident.build().freeze()
-    twin = emit_twin(node)
-    lab.apply(twin.commands)
-    lab.apply(incident.prepared_by)
-    collect(folder / incident.name / "good", node)
-    lab.apply(incident.broken_by)
-    collect(folder / incident.name / "bad", node)
-    lab.run(emit_removal(twin))
+class Rehearsed(TypedDict):
+    """What came of one incident."""
+
+    works: str
+    """What the client saw before anything was broken."""
+    broken: str
+    verdict: str
+    check: str
+    proven: list[str]
+    """How far each proposed repair of the first finding is proven."""
+    mended_by: str
+    """`diagnosis` or `incident`: whose commands were run."""
+    mended: str
 
 
-def collect(target: Path, node: Node) -> None:
-    """Collect a bundle, without its sockets: nothing listens in a node that was built for its paths alone."""
-    namespaces = tuple(
-        Namespace(name=name, path=str(lab.NETNS_DIRECTORY / name), role=netns.role) for name, netns in node.namespaces.items()
-    )
-    collect_bundle(target, namespaces, now=TAKEN_AT)
-    for sockets in target.glob("netns/*/ss.txt"):
-        sockets.unlink()
+def rehearse(incident: Incident, folder: Path) -> Rehearsed:
+    """Live through one incident."""
+    stage = build_stage(incident)
+    try:
+        works = stage.probe(0).application
+        stage.collect(folder / incident.name / "good")
+        apply(incident.broken_by)
+        broken = stage.probe(1).application
+        bundle = folder / incident.name / "bad"
+        stage.collect(bundle)
+        probe = incident.asked(2)
+        answer = diagnose(read_case([str(bundle)], (probe,)), (probe,))
+        mended_by = _mend(stage, incident, answer)
+        first = answer.findings[0] if answer.findings else None
+        return Rehearsed(
+            works=works, broken=broken, verdict=answer.verdict, check=first.check if first else "",
+            proven=[repair.proven for repair in first.repairs] if first else [], mended_by=mended_by,
+            mended=stage.probe(3).application,
+        )  # fmt: skip
+    finally:
+        stage.close()
+
+
+def _mend(stage: Stage, incident: Incident, answer: Diagnosis) -> str:
+    repairs = answer.findings[0].repairs if answer.findings else ()
+    if not repairs:
+        apply(incident.mended_by)
+        return "incident"
+    for command in repairs[0].commands:
+        if not command.startswith("modprobe "):  # the kernel of the tests has its modules loaded already
+            run(in_host(command))
+    for netns in stage.node.namespaces:
+        run(in_host(f"ip -n {netns} neigh flush all"))
+    return "diagnosis"
 
 
 def main() -> None:
-    """Record all incidents into the folder that is named."""
-    lab.enter_private_world()
-    for incident in INCIDENTS:
-        record(Path(sys.argv[1]), incident)
+    """Rehearse all incidents, their bundles in the folder that is named."""
+    enter_private_world()
+    sys.stdout.write(json.dumps({name: rehearse(incident, Path(sys.argv[1])) for name, incident in INCIDENTS.items()}))
 
 
 if __name__ == "__main__":

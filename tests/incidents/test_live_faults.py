@@ -1,7 +1,8 @@
-"""Known faults built on the real kernel: each is named from its bundle, its cure is proven, and the sound node is quiet."""
+"""Known faults on the real kernel: each is named from its bundle alone, and its cure brings the connection back."""
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -10,45 +11,54 @@ import pytest
 
 from podpath.cli.case import read_case
 from podpath.diagnosis.diagnose import diagnose
-from podpath.lab.incidents.incident import Incident
+from podpath.lab.incidents.registry import INCIDENTS
 from podpath.net.probe import Probe
-from tests.incidents.live_faults import INCIDENTS
+from tests.incidents.live_faults import Rehearsed
 
-UNPROVEN = ("rejected-service", "duplicate-address")
+UNMENDED = ("rejected-service", "duplicate-address")
 """Faults that no change to the node's network mends: a service without endpoints, a pod with another's address."""
-BY_TRAFFIC = ("stale-conntrack",)
-"""Faults that are left by traffic, which these bundles have none of."""
-NAMED = [incident for incident in INCIDENTS if incident.name not in BY_TRAFFIC]
+
+pytestmark = pytest.mark.kernel("ip", "iptables-nft-restore", "iptables-legacy-restore", "conntrack", "ipset", "nft", "sysctl")
 
 
 @pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Path:
-    """Build them all once."""
-    folder = tmp_path_factory.mktemp("faults")
-    program = [sys.executable, "-m", "tests.incidents.live_faults", str(folder)]
+def bundles(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give the folder that the bundles are collected into."""
+    return tmp_path_factory.mktemp("faults")
+
+
+@pytest.fixture(scope="module")
+def rehearsed(bundles: Path, repository: Path) -> dict[str, Rehearsed]:
+    """Live through them all once."""
+    program = [sys.executable, "-m", "tests.incidents.live_faults", str(bundles)]
     done = subprocess.run(program, cwd=repository, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stderr
-    return folder
+    found: dict[str, Rehearsed] = json.loads(done.stdout)
+    return found
 
 
-@pytest.mark.kernel("ip", "iptables-nft-restore", "iptables-legacy-restore", "conntrack", "ipset", "nft", "sysctl")
-@pytest.mark.parametrize("incident", NAMED, ids=lambda incident: incident.name)
-def test_the_fault_is_named_and_its_cure_is_proven(recorded: Path, incident: Incident) -> None:
-    """Asked about the connection that fails, podpath names one of the faults that may rightly be named first."""
-    probe = Probe.parse(incident.probe)
-    answer = diagnose(read_case([str(recorded / incident.name / "bad")], (probe,)), (probe,))
-    assert answer.verdict == "fault"
-    assert answer.findings[0].check in incident.checks
-    if incident.name not in UNPROVEN:
-        assert [repair.proven for repair in answer.findings[0].repairs] == ["simulated"]
+@pytest.mark.parametrize("name", INCIDENTS)
+def test_the_fault_breaks_is_named_blind_and_is_mended(rehearsed: dict[str, Rehearsed], name: str) -> None:
+    """It works, is broken, is named from its bundle, and works again after the commands that the diagnosis gives."""
+    found = rehearsed[name]
+    assert found["works"] == "ok"
+    assert found["broken"] != "ok"
+    assert found["verdict"] == "fault"
+    assert found["check"] in INCIDENTS[name].checks
+    assert found["mended"] == "ok"
+    if name in UNMENDED:
+        assert found["mended_by"] == "incident"
+    else:
+        assert found["proven"][0] == "simulated"
+        assert found["mended_by"] == "diagnosis"
 
 
-@pytest.mark.kernel("ip", "iptables-nft-restore", "iptables-legacy-restore", "conntrack", "ipset", "nft", "sysctl")
-@pytest.mark.parametrize("incident", INCIDENTS, ids=lambda incident: incident.name)
-def test_the_sound_node_is_quiet(recorded: Path, incident: Incident) -> None:
+@pytest.mark.parametrize("name", INCIDENTS)
+def test_the_sound_node_is_quiet(rehearsed: dict[str, Rehearsed], bundles: Path, name: str) -> None:
     """Before it broke there is nothing to find, whether one asks about a connection or not."""
-    probe = Probe.parse(incident.probe)
-    sound = str(recorded / incident.name / "good")
+    assert rehearsed[name]["works"] == "ok"
+    probe = Probe.parse(INCIDENTS[name].probe)
+    sound = str(bundles / name / "good")
     for asked in ((probe,), ()):
         answer = diagnose(read_case([sound], asked), asked)
         assert ("none", ()) == (answer.verdict, answer.findings)

@@ -36,21 +36,38 @@ from podpath.node.netfilter import ConntrackEntry
 from podpath.node.node import HOST, Node
 
 NAME = "stale-conntrack"
+PREVENTION = "See that kube-proxy deletes stale entries: its log says so, and its image needs conntrack(8)."
 
 
 def check(case: Case) -> Iterator[Finding]:
     """Report each entry whose endpoint no rule and no service names any more."""
-    node = case.node
+    for entry, living in list_stale(case.node):
+        if _matters(entry):
+            yield _report(entry, living)
+
+
+def list_stale(node: Node) -> Iterator[tuple[ConntrackEntry, frozenset[Address]]]:
+    """Give each entry that rewrites to an address that is no endpoint of its service any more, with the endpoints there are."""
     living_by_service: dict[tuple[Address, int, int], frozenset[Address]] = {}
     for entry in node.host.conntrack.items:
-        if entry.reply.src == entry.original.dst or not _matters(entry):
+        if entry.reply.src == entry.original.dst:
             continue
         service = (entry.original.dst, entry.original.protocol, entry.original.dport)
         if service not in living_by_service:
             living_by_service[service] = find_endpoints(node, entry)
         living = living_by_service[service]
         if living and entry.reply.src not in living:
-            yield _report(entry, living)
+            yield entry, living
+
+
+def forget_entries(entry: ConntrackEntry) -> Repair:
+    """Give the repair: the service's entries go, so that rules choose an endpoint again."""
+    name = protocols.protocol_name(entry.original.protocol)
+    return Repair(
+        title="forget the service's entries, so that rules choose an endpoint again",
+        commands=(f"conntrack -D -p {name} --orig-dst {entry.original.dst}",),
+        changes=(DeleteConntrack(netns=HOST, original_dst=str(entry.original.dst)),),
+    )
 
 
 def find_endpoints(node: Node, entry: ConntrackEntry) -> frozenset[Address]:
@@ -100,13 +117,7 @@ def _report(entry: ConntrackEntry, living: frozenset[Address]) -> Finding:
             f"The endpoints now are {', '.join(sorted(map(str, living)))}; {old} is not among them.",
         ),
         breaks=(f"{name} from {endpoint(original.src, original.sport)} to {service}",),
-        repairs=(
-            Repair(
-                title="forget the service's entries, so that rules choose an endpoint again",
-                commands=(f"conntrack -D -p {name} --orig-dst {original.dst}",),
-                changes=(DeleteConntrack(netns=HOST, original_dst=str(original.dst)),),
-            ),
-        ),
-        prevention="See that kube-proxy deletes stale entries: its log says so, and its image needs conntrack(8).",
+        repairs=(forget_entries(entry),),
+        prevention=PREVENTION,
         marks=(str(old),),
     )

@@ -24,6 +24,7 @@ from podpath.checks import (
     routing_loop,
     rp_filter,
     source_refused,
+    stale_conntrack,
     untracked,
     untranslated_reply,
 )
@@ -75,6 +76,9 @@ def find_cause(node: Node, branch: Branch) -> Cause | None:
     trace = _failing_trace(branch)
     if trace is None or not trace.steps:
         return None
+    stored = _find_stale_translation(node, branch)
+    if stored is not None:
+        return Cause(check=stale_conntrack.NAME, branch=branch, trace=trace, step=stored)
     astray = _find_wrong_turn(node, trace)
     if astray is not None:
         return Cause(check=no_route.NAME, branch=branch, trace=trace, step=astray)
@@ -95,6 +99,21 @@ def _find_wrong_turn(node: Node, trace: Trace) -> Step | None:
         return None
     turns = [step for step in trace.steps if step.netns == HOST and step.decision in ("forward", "route")]
     return turns[-1] if turns else None
+
+
+def _find_stale_translation(node: Node, branch: Branch) -> Step | None:
+    """Give the step by which an entry of the evidence sent the first packet to an endpoint that is gone."""
+    first = branch.traces[0]
+    for entry, _ in stale_conntrack.list_stale(node):
+        for step in first.steps:
+            if (
+                step.decision == "dnat"
+                and step.after.dst == entry.reply.src
+                and entry.span is not None
+                and entry.span in step.spans
+            ):
+                return step
+    return None
 
 
 def _failing_trace(branch: Branch) -> Trace | None:

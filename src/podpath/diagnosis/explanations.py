@@ -126,7 +126,7 @@ def _made_up_start(judgement: Judgement) -> Iterator[Supposition]:
 def explain(case: Case, symptoms: Sequence[Symptom]) -> tuple[Explanation, ...]:
     """Give every explanation of at least one failing connection, the best first, one for each set of causes."""
     found = _rank(list_worlds(World(case.node), list(_alternatives(case)), symptoms), symptoms)
-    if found and is_certain(found[0], found):
+    if found and not found[0].guesses and is_certain(found[0], found):
         return found
     supposed = _rank(suppose_unshown(case, symptoms), symptoms)
     keys = {explanation.key for explanation in found}

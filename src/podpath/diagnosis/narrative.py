@@ -140,12 +140,19 @@ def _policy(cause: Cause) -> Iterator[str]:
     yield f"{_the(cause)} is dropped by the policy of {hook}: no rule accepts it."
 
 
+def _stale(cause: Cause) -> Iterator[str]:
+    step = cause.step
+    service, gone = endpoint(step.before.dst, step.before.dport), endpoint(step.after.dst, step.after.dport)
+    yield f"A conntrack entry still sends what {step.before.src} sends to {service} to {gone}, which is no endpoint any more."
+
+
 def _untranslated(cause: Cause) -> Iterator[str]:
     first = cause.branch.traces[0].packet
     yield f"What {first.src} sends to {first.dst} leaves the node with the pod's own address, which nobody there can answer."
 
 
 _CLAIMS = {
+    "stale-conntrack": _stale,
     "missing-masquerade": _untranslated,
     "no-endpoints": _without_endpoints,
     "arp-ignore": _unheard,

@@ -25,7 +25,7 @@ class Agreement(NamedTuple):
     """How well a branch fits what was seen."""
 
     matched: int
-    """Frames that the branch predicts as they were seen."""
+    """Frames that the branch predicts as they were seen; what is sent again says no more than the first time."""
     against: tuple[Span, ...]
     """Lines that the branch cannot explain."""
 
@@ -37,16 +37,17 @@ class Agreement(NamedTuple):
 
 def compare(branch: Branch, observed: Sequence[Observed]) -> Agreement:
     """Hold a branch against every capture of its connection."""
-    matched = 0
+    matched: set[tuple[object, ...]] = set()
     against: list[Span] = []
-    for connection in observed:
+    for number, connection in enumerate(observed):
         for seen in connection.seen:
             verdict = _weigh(branch, seen)
-            matched += verdict is True
+            if verdict is True:
+                matched.add((number, seen.kind, seen.place, seen.packet.src, seen.packet.dst, seen.packet.seq, seen.packet.ack))
             if verdict is False:
                 against.append(seen.span)
         against += [missing.span for missing in connection.missing if _passes(branch, missing)]
-    return Agreement(matched, tuple(dict.fromkeys(against)))
+    return Agreement(len(matched), tuple(dict.fromkeys(against)))
 
 
 def _weigh(branch: Branch, seen: Seen) -> bool | None:

@@ -21,6 +21,7 @@ from podpath.checks import (
     routing_loop,
     rp_filter,
     source_refused,
+    stale_conntrack,
     untracked,
     untranslated_reply,
 )
@@ -51,12 +52,14 @@ _GENERATORS: dict[str, tuple[Generator, ...]] = {
     untranslated_reply.NAME: (repairs_settings.let_bridge_be_seen,),
     ip_forward.NAME: (repairs_settings.let_host_forward,),
     route_localnet.NAME: (repairs_settings.let_loopback_in,),
+    stale_conntrack.NAME: (repairs_settings.forget_connection,),
     source_refused.NAME: (repairs_routes.delete_local_routes, repairs_settings.let_own_source_in),
     no_route.NAME: (repairs_routes.mend_routes,),
     routing_loop.NAME: (repairs_routes.mend_routes,),
 }
 
 PREVENTIONS: dict[str, str] = {
+    stale_conntrack.NAME: stale_conntrack.PREVENTION,
     chain_order.NAME: chain_order.PREVENTION,
     rp_filter.NAME: rp_filter.PREVENTION,
     bridge_netfilter.NAME: bridge_netfilter.PREVENTION,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from podpath.checks import bridge_netfilter, ip_forward
+from podpath.checks import bridge_netfilter, ip_forward, stale_conntrack
 from podpath.checks.finding import Repair
 from podpath.checks.topology import device_key, find_link
 from podpath.diagnosis.causes import Cause
@@ -66,6 +66,13 @@ def let_own_source_in(node: Node, cause: Cause) -> Iterator[Repair]:
     _ = node
     key = device_key(4, IfName(cause.step.link or "all"), "accept_local")
     yield _write(cause.step.netns, {key: "1"}, "let own source addresses in")
+
+
+def forget_connection(node: Node, cause: Cause) -> Iterator[Repair]:
+    """Let conntrack forget the entry that the packet was translated by."""
+    for entry, _ in stale_conntrack.list_stale(node):
+        if entry.span in cause.step.spans:
+            yield stale_conntrack.forget_entries(entry)
 
 
 def switch_hairpin_on(node: Node, cause: Cause) -> Iterator[Repair]:
