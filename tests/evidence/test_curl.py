@@ -29,6 +29,8 @@ TEXTS = [
     ("curl -v web", "*   Trying 10.4.3.6:80...\n* connect to 10.4.3.6 port 80 failed: No route to host\ncurl: (7) Failed",
      "10.4.3.6:80", "unreachable"),
     ("curl 10.4.3.6", "curl: (56) Recv failure: Connection reset by peer", "10.4.3.6:80", "reset"),
+    ("curl -s 10.4.3.6", "command terminated with exit code 28", "10.4.3.6:80", "timeout"),
+    ("curl -s 10.4.3.6", "<html>\ncommand terminated with exit code 56", "10.4.3.6:80", "reset"),
     ('curl -s -o /dev/null -w "%{http_code}" 10.4.3.6:8080', "000", "10.4.3.6:8080", "timeout"),
     ('curl -s -o /dev/null -w "%{http_code}" 10.4.3.6:8080', "200", "10.4.3.6:8080", "ok"),
 ]  # fmt: skip

@@ -21,6 +21,8 @@ from podpath.net.addresses import Address
 from podpath.net.provenance import Source
 
 _ERROR = re.compile(r"(?:command terminated.*|curl: )\((?P<code>\d+)\) ?(?P<message>.*)")
+_EXIT = re.compile(r"command terminated with (?:non-zero )?exit code:? *(?P<code>\d+)(?P<message>)")
+"""What kubectl says of a command that failed in a pod: all that `curl -s` leaves of a failure."""
 _URL = re.compile(
     r"(?:(?P<scheme>[a-z]+)://)?(?:[^@/\s]*@)?(?P<host>\[[^\]]+\]|[^/:\s?#]+)(?::(?P<port>\d+))?(?:[/?#].*)?", re.IGNORECASE
 )
@@ -70,6 +72,7 @@ def read_curl(source: Source) -> Reading:
     """Read what came of each request."""
     ledger = LineLedger(source)
     errors = [index for index, line in enumerate(ledger.lines) if _ERROR.match(line)]
+    errors = errors or [index for index, line in enumerate(ledger.lines) if _EXIT.match(line)]
     filled = [index for index, line in enumerate(ledger.lines) if line.strip()]
     target = _target(ledger)
     if not errors:
@@ -83,7 +86,8 @@ def read_curl(source: Source) -> Reading:
 
 
 def _read_error(ledger: LineLedger, index: int, target: _Target) -> None:
-    found = _ERROR.match(ledger.lines[index])
+    line = ledger.lines[index]
+    found = _ERROR.match(line) or _EXIT.match(line)
     if found is None:
         return
     code, message = int(found["code"]), found["message"]
