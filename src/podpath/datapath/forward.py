@@ -20,7 +20,7 @@ def check_forward(walk: Walk, skb: Skb) -> Next:
     packet, destination = skb.packet, skb.destination
     if skb.pkt_type != "host":
         walk.step("forward", skb, FUNCTION, packet, "drop", "a frame to a {0} MAC is not forwarded", skb.pkt_type)
-        return Dropped(netns=skb.netns.name, reason=drop_reason("invalid destination", walk.node.kernel))
+        return Dropped(netns=skb.netns.name, reason=drop_reason("not for one host", walk.node.kernel))
     if packet.ttl <= 1:
         walk.step("forward", skb, FUNCTION, packet, "reject", "its TTL of {0} ends here", packet.ttl)
         return icmp.reject(walk, skb, "ttl", "icmp-ttl-exceeded")

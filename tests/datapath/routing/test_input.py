@@ -121,3 +121,24 @@ def test_ipv6_is_routed_without_source_checks() -> None:
     flow = Flow(ip("2001:db8:1::5"), ip("2001:db8::9"), "eth0")
 
     assert "forward" == route_input(walk, namespace, flow, namespace.link("eth0")).path
+
+
+@pytest.mark.parametrize(
+    ("route", "forwarding", "cause", "answer"),
+    [
+        ("2001:db8:1::/64 dev eth0", "1", "", ""),
+        ("2001:db8:1::/64 dev eth0", "0", "forwarding off", ""),
+        ("2001:db8:9::/64 dev eth0", "0", "no route", "icmp-net-unreachable"),
+        ("unreachable 2001:db8:1::/64", "1", "blackhole", "icmp-net-unreachable"),
+        ("prohibit 2001:db8:1::/64", "1", "blackhole", "icmp-pkt-filtered"),
+        ("blackhole 2001:db8:1::/64", "1", "blackhole", ""),
+    ],
+)
+def test_ipv6_answers_its_own_way(route: str, forwarding: str, cause: str, answer: str) -> None:
+    """In IPv6 a missing route is answered even without forwarding, and an unreachable one as if there were none."""
+    sysctls = {"net.ipv6.conf.all.forwarding": forwarding}
+    walk = given_walk(given_node(given_netns("host", "eth0 2001:db8::2/64", routes=[route], sysctls=sysctls)))
+    namespace = host(walk)
+    found = route_input(walk, namespace, Flow(ip("2001:db8:1::5"), ip("2001:db8::9"), "eth0"), namespace.link("eth0"))
+
+    assert (cause, answer) == (found.cause, found.answer)

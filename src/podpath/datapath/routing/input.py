@@ -28,6 +28,10 @@ ICMP_ANSWERS = {"EHOSTUNREACH": "icmp-host-unreachable", "ENETUNREACH": "icmp-ne
 """What `ip_error` sends for a lookup's error; nothing for the others (`net/ipv4/route.c:ip_error v6.12`)."""
 
 
+ICMPV6_ANSWERS = {"EHOSTUNREACH": "icmp-net-unreachable", "ENETUNREACH": "icmp-net-unreachable", "EACCES": "icmp-pkt-filtered"}
+"""What `ip6_pkt_discard` and `ip6_pkt_prohibit` send, whether the namespace forwards or not (net/ipv6/route.c, seen on 6.18)."""
+
+
 class InputRoute(NamedTuple):
     """What input routing decided."""
 
@@ -137,11 +141,12 @@ def _martian(walk: Walk, namespace: Namespace, flow: Flow, link: Link) -> InputR
 
 
 def _no_route(walk: Walk, namespace: Namespace, flow: Flow, link: Link, found: FibResult) -> InputRoute:
-    if not may_forward(walk, namespace, link, flow.dst.family):
+    family = flow.dst.family
+    if family == 4 and not may_forward(walk, namespace, link, family):
         template = "{0} is not for {1}, which does not forward what comes in on {2}: no ICMP error is sent either"
         stays: tuple[object, ...] = (flow.dst, namespace.name, link.name)
         return InputRoute(cause="forwarding off", template=template, arguments=stays, spans=found.spans, found=found)
-    answer = ICMP_ANSWERS.get(found.error, "")
+    answer = (ICMP_ANSWERS if family == 4 else ICMPV6_ANSWERS).get(found.error, "")
     template, arguments = explain_error(flow.dst, found)
     cause = "no route" if found.error == "ENETUNREACH" else "blackhole"
     return InputRoute(cause=cause, answer=answer, template=template, arguments=arguments, spans=found.spans, found=found)

@@ -18,6 +18,7 @@ REASONS: dict[str, tuple[tuple[tuple[int, int], str], ...]] = {
     "no route": (((0, 0), "IP_INNOROUTES"),),
     "blackhole": (((0, 0), "NOT_SPECIFIED"),),
     "output no route": (((0, 0), "IP_OUTNOROUTES"),),
+    "not for one host": (((0, 0), "NOT_SPECIFIED"),),
     "other host": (((0, 0), "OTHERHOST"),),
     "ttl": (((0, 0), "IP_INHDR"),),
     "too big": (((0, 0), "PKT_TOO_BIG"),),
