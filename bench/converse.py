@@ -8,6 +8,7 @@ handshake, data both ways, through every endpoint that the kernel may choose.
 
 from __future__ import annotations
 
+import gc
 import random
 import sys
 import time
@@ -135,6 +136,7 @@ def measure() -> Iterator[Measurement]:
         probes = draw_probes(generate_services(size, ENDPOINTS), 5000)
         for probe in probes[:20]:
             converse(engine, probe)
+        gc.freeze()  # as the command does when the node stands
         rate = measure_rate(engine, probes)
         first = first or rate
         bound = LEAST_PER_SECOND if size == SIZES[-1] else None
