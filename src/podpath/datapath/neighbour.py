@@ -14,7 +14,7 @@ from podpath.datapath.arp import announced_source, answer
 from podpath.datapath.bridge_ports import outside_mac
 from podpath.datapath.destination import Destination
 from podpath.datapath.namespace import Namespace
-from podpath.datapath.segment import Segment, Station, survey
+from podpath.datapath.segment import Segment, Station, is_bridge, survey
 from podpath.datapath.skb import Walk
 from podpath.datapath.trace import ArpRequest
 from podpath.net.addresses import Address, Mac
@@ -130,7 +130,8 @@ def _presume(
     partial = [item for item in around.stations if not walk.engine.namespace(item.netns).netns.addresses.complete]
     if partial and (destination.gateway is not None or guessed or not around.exits):
         return _answered(walk, partial[0], target, entry)
-    if around.exits:
+    unseen = is_bridge(link) and not namespace.netns.links.complete
+    if around.exits or unseen:
         mac = outside_mac(namespace, link, target)
         return Resolution(mac, "{0} is outside the model and taken to answer: {1}", (target, mac), _span(entry))
     return _ask_proxy(walk, around, target, link)
