@@ -16,12 +16,9 @@ def find_port(walk: Walk, namespace: Namespace, bridge: Link, dmac: Mac, source:
     A learned entry follows its owner with the first frame, so the place of a device that the model holds comes before an
     entry of `bridge fdb`. A MAC that nobody is known to have is flooded: it leaves by a port that leads out of the model.
     """
-    ports = namespace.ports.get(bridge.name, ())
-    if dmac == namespace.mac(bridge) or any(port.mac == dmac for port in ports):
-        return bridge
-    for port in ports:
-        if any(walk.engine.namespace(netns).mac(link) == dmac for netns, link in survey(walk, namespace.name, port).stations):
-            return port
+    inside = _find_inside(walk, namespace, bridge, dmac)
+    if inside is not None:
+        return inside
     learned = walk.learned.get((namespace.name, bridge.name, dmac)) or _listed(namespace, bridge, dmac)
     if learned is not None:
         return learned
@@ -33,6 +30,24 @@ def find_port(walk: Walk, namespace: Namespace, bridge: Link, dmac: Mac, source:
     if outward is not None:
         walk.learned[namespace.name, bridge.name, dmac] = outward
     return outward
+
+
+def _find_inside(walk: Walk, namespace: Namespace, bridge: Link, dmac: Mac) -> Link | None:
+    """Give the port behind which a device of the model has the MAC, or the bridge itself; found once for a node."""
+    key = ("port of", bridge.name, dmac)
+    known = namespace.answers.get(key)
+    if isinstance(known, Link):
+        return known
+    asked = walk.choices.asked
+    ports = namespace.ports.get(bridge.name, ())
+    found = bridge if dmac == namespace.mac(bridge) or any(port.mac == dmac for port in ports) else None
+    for port in ports if found is None else ():
+        if any(walk.engine.namespace(netns).mac(link) == dmac for netns, link in survey(walk, namespace.name, port).stations):
+            found = port
+            break
+    if found is not None and walk.choices.asked == asked:
+        namespace.answers[key] = found
+    return found
 
 
 def _listed(namespace: Namespace, bridge: Link, dmac: Mac) -> Link | None:

@@ -7,6 +7,8 @@ from podpath.datapath.order import ORDER
 from podpath.datapath.skb import Skb, Walk
 from podpath.datapath.trace import Outcome
 
+RUNS = {family: {name: tuple(stage.run for stage in path) for name, path in paths.items()} for family, paths in ORDER.items()}
+"""The callables of each path alone."""
 HOPS = 400
 """Changes of path after which a packet goes in a circle: a TTL of 64 allows 64 forwards of 5 changes each."""
 
@@ -14,8 +16,8 @@ HOPS = 400
 def drive(walk: Walk, skb: Skb, path: str) -> Outcome:
     """Send a packet down a path until it ends."""
     for _ in range(HOPS):
-        for stage in ORDER[skb.packet.family][path]:
-            following = stage.run(walk, skb)
+        for run in RUNS[skb.packet.dst.family][path]:
+            following = run(walk, skb)
             if following is not None:
                 break
         else:
