@@ -35,7 +35,7 @@ def infer_topology(draft: NodeDraft, evidence: Evidence, sightings: Sightings, d
     infer_routed_pods(draft)
     pods = dict(local_pods(draft, evidence)) or dict(tried_pod(draft, evidence))
     asked = {address: Mention(None, "the question is about") for address in evidence.asked}
-    infer_bridge_pods(draft, sightings, asked | dict(_spoken_of(draft)) | pods)
+    infer_bridge_pods(draft, sightings, asked | dict(_spoken_of(draft)) | dict(_unjoined(draft)) | pods)
     infer_from_macs(draft, sightings)
     # a pod's gateway and a host's connection both need an address of the host: the uplink comes before lone pods
     if sightings.packets or next(evidence.records(AttemptRecord), None) is not None:
@@ -73,6 +73,16 @@ def _netns_of(draft: NodeDraft, pod: Pod) -> str | None:
             return name
     owner = draft.owner(pod.address) if pod.address is not None else None
     return None if owner is None else owner.name
+
+
+def _unjoined(draft: NodeDraft) -> Iterator[tuple[Address, Mention]]:
+    """Give the addresses of namespaces that outputs were taken in and that no output joins with the host."""
+    for netns in draft.namespaces.values():
+        if netns.name == HOST or any(link.peer is not None for link in netns.links.values()):
+            continue
+        for own in netns.addresses:
+            if own.scope == "global" and own.span is not None:
+                yield own.address, Mention(own.span, f"{netns.name} shows its own address,", certain=True)
 
 
 def _spoken_of(draft: NodeDraft) -> Iterator[tuple[Address, Mention]]:
