@@ -13,14 +13,30 @@ from typing import NamedTuple
 
 import pytest
 
-from podpath.datapath.trace import Dropped, Rejected
-from podpath.lab.apply import enter_private_world
+from podpath.datapath.conversation import converse
+from podpath.datapath.trace import Conversation, Dropped, Rejected
+from podpath.lab.agreement import Difference, Evidence, compare
+from podpath.lab.apply import apply, enter_private_world
 from podpath.lab.drops import DropTracer
-from podpath.lab.twin import TwinRun, run_twin
+from podpath.lab.exchange import KERNEL_SCRIPTS
+from podpath.lab.twin import observe, plan_twin
 from podpath.net.probe import Probe
 from podpath.node.node import Node
 
 _FORK = multiprocessing.get_context("fork")
+
+
+PORTS = (80, 8080)
+QUIET = 0.04
+"""Seconds without a frame that end a probe: longer than a hasty neighbour takes to give up."""
+
+
+class Run(NamedTuple):
+    """What the model said of a probe, and what the kernel did."""
+
+    prediction: Conversation
+    evidence: Evidence
+    differences: tuple[Difference, ...]
 
 
 class Agreed(NamedTuple):
@@ -44,18 +60,18 @@ def agree(node: Node, probe: str) -> Agreed:
     return Agreed(run.prediction.verdict, branch.kind, reason)
 
 
-def run_in_child(node: Node, probe: Probe) -> TwinRun:
+def run_in_child(node: Node, probe: Probe) -> Run:
     """Build, send and compare in a process of its own."""
     ours, theirs = _FORK.Pipe()
     child = _FORK.Process(target=_work, args=(theirs, node, probe))
     child.start()
     theirs.close()
     try:
-        answer: TwinRun | str = ours.recv()
+        answer: Run | str = ours.recv()
     finally:
         child.join(60)
         ours.close()
-    assert isinstance(answer, TwinRun), answer
+    assert isinstance(answer, Run), answer
     return answer
 
 
@@ -64,8 +80,17 @@ def _work(pipe: Connection, node: Node, probe: Probe) -> None:
         enter_private_world()
         tracer = DropTracer()
         try:
-            pipe.send(run_twin(node, probe, tracer))
+            pipe.send(_run(node, probe, tracer))
         finally:
             tracer.close()
     except Exception as error:  # noqa: BLE001  # whatever it is, the parent reports it
         pipe.send(f"{type(error).__name__}: {error}")
+
+
+def _run(node: Node, probe: Probe, tracer: DropTracer) -> Run:
+    prediction = converse(node, probe, script=KERNEL_SCRIPTS.get(probe.protocol, ()))
+    plan = plan_twin(node, probe)
+    apply(plan.commands)
+    sender = prediction.branches[0].traces[0].start
+    evidence = observe(plan.wired.node, probe._replace(netns=sender), tracer, PORTS, QUIET)
+    return Run(prediction, evidence, compare(prediction, evidence, ignored=frozenset(plan.wired.far_ends)))
