@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import multiprocessing
 import platform
+import subprocess
+from collections.abc import Callable
 from dataclasses import replace
 from multiprocessing.connection import Connection
 from typing import NamedTuple
@@ -14,13 +16,15 @@ from typing import NamedTuple
 import pytest
 
 from podpath.datapath.conversation import converse
+from podpath.datapath.frames import is_symbolic
 from podpath.datapath.trace import Conversation, Dropped, Rejected
 from podpath.lab.agreement import Difference, Evidence, compare
-from podpath.lab.apply import apply, enter_private_world
+from podpath.lab.apply import apply, enter_private_world, inside
 from podpath.lab.drops import DropTracer
 from podpath.lab.exchange import KERNEL_SCRIPTS
 from podpath.lab.twin import observe, plan_twin
 from podpath.net.probe import Probe
+from podpath.node.links import Link
 from podpath.node.node import Node
 
 _FORK = multiprocessing.get_context("fork")
@@ -37,6 +41,12 @@ class Run(NamedTuple):
     prediction: Conversation
     evidence: Evidence
     differences: tuple[Difference, ...]
+
+
+class Printed(NamedTuple):
+    """What a command printed."""
+
+    text: str
 
 
 class Agreed(NamedTuple):
@@ -62,29 +72,64 @@ def agree(node: Node, probe: str) -> Agreed:
 
 def run_in_child(node: Node, probe: Probe) -> Run:
     """Build, send and compare in a process of its own."""
-    ours, theirs = _FORK.Pipe()
-    child = _FORK.Process(target=_work, args=(theirs, node, probe))
-    child.start()
-    theirs.close()
-    try:
-        answer: Run | str = ours.recv()
-    finally:
-        child.join(60)
-        ours.close()
+    answer = _call(_compare, node, probe)
     assert isinstance(answer, Run), answer
     return answer
 
 
-def _work(pipe: Connection, node: Node, probe: Probe) -> None:
+def printed_in(node: Node, netns: str, command: str) -> str:
+    """Build the node in a process of its own and give what a command in one of its namespaces prints, whatever its exit code."""
+    answer = _call(_print, node, netns, command)
+    assert isinstance(answer, Printed), answer
+    return answer.text
+
+
+def _call(work: Callable[..., object], *arguments: object) -> object:
+    ours, theirs = _FORK.Pipe()
+    child = _FORK.Process(target=_work, args=(theirs, work, arguments))
+    child.start()
+    theirs.close()
+    try:
+        return ours.recv()
+    finally:
+        child.join(60)
+        ours.close()
+
+
+def _work(pipe: Connection, work: Callable[..., object], arguments: tuple[object, ...]) -> None:
     try:
         enter_private_world()
-        tracer = DropTracer()
-        try:
-            pipe.send(_run(node, probe, tracer))
-        finally:
-            tracer.close()
+        pipe.send(work(*arguments))
     except Exception as error:  # noqa: BLE001  # whatever it is, the parent reports it
         pipe.send(f"{type(error).__name__}: {error}")
+
+
+def _print(node: Node, netns: str, command: str) -> Printed:
+    apply(plan_twin(_bare(node), None).commands)
+    with inside(netns):
+        done = subprocess.run(command.split(), capture_output=True, text=True, check=False, timeout=30)
+    return Printed(done.stdout)
+
+
+def _bare(node: Node) -> Node:
+    """Leave the MACs to the kernel that a test has only words for."""
+    namespaces = {
+        name: replace(netns, links=netns.links._replace(items=tuple(map(_without_words, netns.links.items))))
+        for name, netns in node.namespaces.items()
+    }
+    return replace(node, namespaces=namespaces)
+
+
+def _without_words(link: Link) -> Link:
+    return replace(link, mac=None) if link.mac is not None and is_symbolic(link.mac) else link
+
+
+def _compare(node: Node, probe: Probe) -> Run:
+    tracer = DropTracer()
+    try:
+        return _run(node, probe, tracer)
+    finally:
+        tracer.close()
 
 
 def _run(node: Node, probe: Probe, tracer: DropTracer) -> Run:
