@@ -39,6 +39,9 @@ class Stage:
             for name, netns in self.node.namespaces.items()
         )
         collect_bundle(bundle, namespaces, now=0.0)
+        for name, text in self.incident.files.items():
+            (bundle / name).parent.mkdir(parents=True, exist_ok=True)
+            (bundle / name).write_text(text)
 
     def close(self) -> None:
         """Take the node down."""

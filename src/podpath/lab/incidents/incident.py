@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from podpath.lab.draft import Draft
 from podpath.lab.script import Command
@@ -26,12 +26,10 @@ class Incident:
     """What fails while it is broken, and works before and after."""
     checks: tuple[str, ...]
     """The checks that may rightly name it."""
-    listening: tuple[tuple[str, int], ...] = ()
-    """(namespace, port) pairs that answer besides 80 and 8080 everywhere."""
     prepared_by: tuple[Command, ...] = ()
     """Commands that complete the working node where the model has no word for them."""
-    size: int = 8
-    """Bytes that the client sends: more than a segment where the fault is the size."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """Files that a bundle of the node holds besides what is collected: the configuration of what stand-ins stand in for."""
     same_port: bool = False
     """True where the fault lies with the traces of an earlier connection, so that each try must use its port."""
 
