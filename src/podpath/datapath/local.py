@@ -6,6 +6,7 @@ from podpath.datapath import cilium, tunnel
 from podpath.datapath.hook import pass_hook
 from podpath.datapath.netfilter import hooks
 from podpath.datapath.netfilter.verdicts import Accept
+from podpath.datapath.not_modelled import boundary
 from podpath.datapath.paths import Next
 from podpath.datapath.skb import Skb, Walk
 from podpath.datapath.trace import Delivered
@@ -14,11 +15,22 @@ from podpath.net import protocols
 FUNCTION = "net/ipv4/ip_input.c:ip_local_deliver_finish v6.12"
 
 
+IPVS_DEVICE = "kube-ipvs0"
+"""The dummy device on which kube-proxy keeps the addresses of its IPVS services."""
+
+
 def input_hook(walk: Walk, skb: Skb) -> Next:
-    """Run INPUT."""
+    """Run INPUT, unless IPVS takes the packet there for one of its services."""
     skb.oif = None
+    if IPVS_DEVICE in walk.engine.namespace(skb.netns.name).by_link and _is_scheduled(walk, skb):
+        return boundary(walk, skb, "IPVS", f"{skb.packet.dst} is on {IPVS_DEVICE}")
     ended = pass_hook(walk, skb, hooks.INPUT)
     return None if isinstance(ended, Accept) else ended
+
+
+def _is_scheduled(walk: Walk, skb: Skb) -> bool:
+    owner = walk.engine.namespace(skb.netns.name).addresses.get(skb.packet.dst)
+    return owner is not None and owner.link == IPVS_DEVICE
 
 
 def deliver(walk: Walk, skb: Skb) -> Next:
