@@ -150,6 +150,11 @@ def forwarding(walk: Walk, namespace: Namespace, device: str) -> bool:
     return forwards
 
 
+def forwarding_spans(namespace: Namespace, device: str, family: int) -> tuple[Span, ...]:
+    """Give the line that says whether packets from a device are forwarded; none where no output says it."""
+    return span_of(_find_forwarding(namespace, device) if family == 4 else forwarding6(namespace))
+
+
 def _find_forwarding(namespace: Namespace, device: str) -> Fact[str]:
     sysctls, name = namespace.netns.sysctls, namespace.netns.name
     for key in (f"net.ipv4.conf.{device}.forwarding", "net.ipv4.ip_forward", "net.ipv4.conf.all.forwarding"):

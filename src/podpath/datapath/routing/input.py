@@ -86,7 +86,8 @@ def _route(walk: Walk, namespace: Namespace, flow: Flow, link: Link) -> InputRou
         return _deliver(walk, namespace, flow, link, found)
     if not may_forward(walk, namespace, link, family):
         template = "{0} does not forward what comes in on {1}: no ICMP error is sent either"
-        return InputRoute(cause="forwarding off", template=template, arguments=(namespace.name, link.name), spans=found.spans)
+        spans = (*settings.forwarding_spans(namespace, link.name, family), *found.spans)
+        return InputRoute(cause="forwarding off", template=template, arguments=(namespace.name, link.name), spans=spans)
     if kind not in {"unicast", "broadcast"}:
         return _invalid_destination(flow.dst, f"a route of type {kind} leads there", found)
     return _forward(walk, namespace, flow, link, found)
@@ -145,7 +146,8 @@ def _no_route(walk: Walk, namespace: Namespace, flow: Flow, link: Link, found: F
     if family == 4 and not may_forward(walk, namespace, link, family):
         template = "{0} is not for {1}, which does not forward what comes in on {2}: no ICMP error is sent either"
         stays: tuple[object, ...] = (flow.dst, namespace.name, link.name)
-        return InputRoute(cause="forwarding off", template=template, arguments=stays, spans=found.spans, found=found)
+        spans = (*settings.forwarding_spans(namespace, link.name, family), *found.spans)
+        return InputRoute(cause="forwarding off", template=template, arguments=stays, spans=spans, found=found)
     answer = (ICMP_ANSWERS if family == 4 else ICMPV6_ANSWERS).get(found.error, "")
     template, arguments = explain_error(flow.dst, found)
     cause = "no route" if found.error == "ENETUNREACH" else "blackhole"
