@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from podpath.datapath.trace import Delivered, Dropped, Rejected, Step, Trace, Transmitted
 from podpath.diagnosis.causes import Cause
-from podpath.net.packet import Packet, endpoint
+from podpath.net.packet import endpoint, spell_ends
 
 QUIET = frozenset(
     (
@@ -36,7 +36,7 @@ def telling_steps(trace: Trace) -> tuple[Step, ...]:
 
 def _tell(trace: Trace) -> str:
     told = list(dict.fromkeys(_spell(step) for step in telling_steps(trace)))[-MOST:]
-    return f"{trace.name} ({_ends(trace.packet)}): {'; '.join([*told, _end(trace)])}."
+    return f"{trace.name} ({spell_ends(trace.packet)}): {'; '.join([*told, _end(trace)])}."
 
 
 def _tell_failing(cause: Cause) -> str:
@@ -47,14 +47,14 @@ def _tell_failing(cause: Cause) -> str:
         told.append(f"{cause.step.why} [{cause.step.stage}, netns {cause.step.netns}]")
     arrived = isinstance(trace.outcome, (Delivered, Transmitted))
     final = cause.branch.failure if arrived else f"{last.why} [{last.stage}, netns {last.netns}]: it is {_end(trace)}"
-    return f"{trace.name} ({_ends(trace.packet)}): {'; '.join([*told, final])}."
+    return f"{trace.name} ({spell_ends(trace.packet)}): {'; '.join([*told, final])}."
 
 
 def _spell(step: Step) -> str:
     if step.stage.endswith("conntrack"):
         what = {"new": "conntrack sees it as NEW", "invalid": f"conntrack calls it INVALID: {step.why}"}
         return what.get(step.decision, f"conntrack: {step.decision}")
-    before, after = _ends(step.before), _ends(step.after)
+    before, after = spell_ends(step.before), spell_ends(step.after)
     return step.why if before == after or after.partition(" > ")[0] in step.why else f"{step.why}, so it is now {after}"
 
 
@@ -70,10 +70,6 @@ def _end(trace: Trace) -> str:
             return f"refused, and the sender gets {answer}"
         case _:
             return "not decided"
-
-
-def _ends(packet: Packet) -> str:
-    return f"{endpoint(packet.src, packet.sport)} > {endpoint(packet.dst, packet.dport)}"
 
 
 def claim_of(cause: Cause) -> str:
@@ -96,7 +92,8 @@ def _the(cause: Cause) -> str:
     name = {"ACK": "handshake's ACK", "SYN": "first packet (SYN)", "SYN-ACK": "answer (SYN-ACK)"}.get(
         cause.trace.name, cause.trace.name
     )
-    target = endpoint(packet.dst, packet.dport) if cause.trace.direction == "original" else str(packet.dst)
+    served = cause.trace.direction == "original" and packet.has_ports
+    target = endpoint(packet.dst, packet.dport) if served else str(packet.dst)
     return f"The {name} from {packet.src} to {target}"
 
 

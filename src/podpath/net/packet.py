@@ -50,10 +50,15 @@ class Packet(NamedTuple):
         """The IP version."""
         return self.dst.family
 
+    @property
+    def has_ports(self) -> bool:
+        """Tell whether its ports are ports; those of an ICMP echo are its identifier."""
+        return self.protocol in (protocols.TCP, protocols.UDP, protocols.SCTP) and not self.fragment
+
     def __str__(self) -> str:
         """Spell it as a probe does: `tcp 10.0.0.1:1234 > 10.0.0.2:80 [SYN]`."""
         name = protocols.protocol_name(self.protocol)
-        if self.protocol in (protocols.TCP, protocols.UDP, protocols.SCTP) and not self.fragment:
+        if self.has_ports:
             flags = f" [{protocols.flag_names(self.flags)}]" if self.protocol == protocols.TCP else ""
             return f"{name} {endpoint(self.src, self.sport)} > {endpoint(self.dst, self.dport)}{flags}"
         kind = f" type {self.icmp_type} code {self.icmp_code}" if self.protocol in (protocols.ICMP, protocols.ICMPV6) else ""
@@ -63,3 +68,10 @@ class Packet(NamedTuple):
 def endpoint(address: Address, port: int) -> str:
     """Spell an address with its port: `10.0.0.1:80`, `[fd00::1]:80`."""
     return f"[{address}]:{port}" if address.family == 6 else f"{address}:{port}"
+
+
+def spell_ends(packet: Packet) -> str:
+    """Spell the two ends of a packet without its protocol: `10.0.0.1:1024 > 10.0.0.2:80`, `10.0.0.1 > 10.0.0.2`."""
+    if not packet.has_ports:
+        return f"{packet.src} > {packet.dst}"
+    return f"{endpoint(packet.src, packet.sport)} > {endpoint(packet.dst, packet.dport)}"

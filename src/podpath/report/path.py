@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from podpath.datapath.trace import Branch, Delivered, Dropped, Outcome, Rejected, Trace, Transmitted, Undecided
-from podpath.net.packet import Packet, endpoint
+from podpath.net.packet import Packet, spell_ends
 from podpath.report.escape import escape
 from podpath.report.style import Style
 
@@ -54,13 +54,6 @@ def describe_outcome(outcome: Outcome) -> str:
             assert_never(outcome)
 
 
-def spell_packet(packet: Packet) -> str:
-    """Spell the addresses of a packet without its protocol: `10.0.0.1:1024 > 10.0.0.2:80`."""
-    if packet.sport or packet.dport:
-        return f"{endpoint(packet.src, packet.sport)} > {endpoint(packet.dst, packet.dport)}"
-    return f"{packet.src} > {packet.dst}"
-
-
 def _hops(trace: Trace) -> Iterator[str]:
     """Name each namespace and device when the packet first comes to it."""
     netns, link = trace.start, ""
@@ -93,7 +86,7 @@ def _ending(trace: Trace, style: Style) -> str:
             place = "delivered" if isinstance(outcome, Delivered) else "left the node"
             last = outcome.packet
             rewritten = (last.src, last.dst, last.sport, last.dport) != _ends(trace.packet)
-            return f"{place} as {spell_packet(last)}" if rewritten else place
+            return f"{place} as {spell_ends(last)}" if rewritten else place
         case Dropped() | Rejected():
             stage = f"at {escape(trace.deciding.stage)}" if trace.steps else ""
             word = "dropped" if isinstance(outcome, Dropped) else "rejected"

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.datapath.trace import Assumption, Branch, Conversation, Step, Trace
+from podpath.net.packet import spell_ends
 from podpath.report.diagnosis_text import representative, verdict_in_words
 from podpath.report.escape import escape
-from podpath.report.path import describe_outcome, render_path, spell_packet
+from podpath.report.path import describe_outcome, render_path
 from podpath.report.quotes import quote
 from podpath.report.style import Style
 
@@ -46,8 +47,8 @@ def _packet(trace: Trace, style: Style) -> list[str]:
 def _step(step: Step, width: int, style: Style) -> list[str]:
     head = f"    {escape(step.stage):<{width}}  "
     lines = style.wrap(f"{escape(step.decision)}: {escape(step.why)}", head)
-    if step.before != step.after and spell_packet(step.before) != spell_packet(step.after):
-        lines.append(f"{' ' * len(head)}{spell_packet(step.before)} becomes {spell_packet(step.after)}")
+    if step.before != step.after and spell_ends(step.before) != spell_ends(step.after):
+        lines.append(f"{' ' * len(head)}{spell_ends(step.before)} becomes {spell_ends(step.after)}")
     lines += [f"{' ' * len(head)}{style.paint('dim', escape(quote(span)))}" for span in dict.fromkeys(step.spans)]
     if style.verbose:
         for near in step.near:
