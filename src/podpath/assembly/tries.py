@@ -17,11 +17,14 @@ from podpath.assembly.inference_captures import is_private
 from podpath.assembly.labels import Standing, judge_source
 from podpath.assembly.scenes import Evidence, Scene, name_netns
 from podpath.assembly.tracked_attempts import find_tracked
+from podpath.evidence.attempts import UNADDRESSED
 from podpath.evidence.records import AttemptRecord
 from podpath.net import protocols
 from podpath.net.addresses import Address
+from podpath.net.packet import endpoint
 from podpath.net.probe import EPHEMERAL, Probe
-from podpath.node.case import Attempt
+from podpath.net.protocols import protocol_name
+from podpath.node.case import Attempt, Unplaced
 from podpath.node.node import HOST
 
 POD = "pod"
@@ -78,14 +81,45 @@ def is_probe(record: AttemptRecord) -> bool:
     return "kubelet" in who or "probe" in who
 
 
+def list_unplaced(draft: NodeDraft, evidence: Evidence) -> Iterator[Unplaced]:
+    """Give the failures of which an end is not known."""
+    for scene, record in evidence.records(AttemptRecord):
+        start = find_start(draft, scene, record)
+        if start.address is None and record.result != "ok" and not is_good(scene.standing, record.result):
+            missing, ask = _missing(start)
+            yield Unplaced(
+                target=f"{protocol_name(record.protocol)} {endpoint(record.dst, record.dport)}",
+                result=record.result,
+                span=record.span,
+                missing=missing,
+                ask=ask,
+                who=record.who,
+            )
+    for scene in evidence.scenes:
+        for gap in scene.reading.gaps:
+            if gap.why == UNADDRESSED and not is_good(scene.standing, ""):
+                ask = "the same command with the address instead of the name"
+                yield Unplaced(target="", result="fails", span=gap.span, missing="the address of its destination", ask=ask)
+
+
+def _missing(start: Start) -> tuple[str, str]:
+    """Say what a walk from an unknown start lacks, and the command that tells."""
+    if start.netns is None:
+        return "where it ran", "the same command with its prompt, and `ip addr` there"
+    kind, _, name = start.netns.partition("/")
+    namespace, _, pod = name.partition("/")
+    described = f"kubectl get pod -n {namespace} {pod} -o wide" if kind == "pod" and pod and namespace != "?" else "ip addr"
+    where = "" if described != "ip addr" else f" (in {start.netns})"
+    return f"the address that it started from in {start.netns}", f"{described}{where}"
+
+
 def assemble_tries(draft: NodeDraft, evidence: Evidence, failures: Iterable[Failure], disputes: Disputes) -> tuple[Attempt, ...]:
     """Give all attempts of the case, those that captures show last."""
     found: list[Attempt] = []
     for scene, record in evidence.records(AttemptRecord):
         start = find_start(draft, scene, record)
         if start.address is None:
-            where = f"the address that it started from in {start.netns}" if start.netns is not None else "where it ran"
-            disputes.gap(record.span, f"an attempt to reach {record.dst}, but no output shows {where}")
+            disputes.gap(record.span, f"an attempt to reach {record.dst}, but no output shows {_missing(start)[0]}")
             continue
         if start.address.family != record.dst.family:
             disputes.gap(record.span, f"an attempt to reach {record.dst}, but only {start.address} is known of its source")

@@ -9,6 +9,9 @@ from podpath.evidence.records import AttemptRecord
 from podpath.net.addresses import Address
 from podpath.net.provenance import Source
 
+UNADDRESSED = "it failed, but its destination is only a name: no output shows the address"
+"""Why the line of a failure is a gap: there is nothing to walk to."""
+
 
 class Outcome(NamedTuple):
     """What came of an attempt, and which lines say so."""
@@ -30,7 +33,8 @@ def add_attempt(ledger: LineLedger, who: str, target: tuple[int, Address | None,
     """Keep an attempt; one whose destination is only a name is a gap, for no walk can start without its address."""
     protocol, dst, dport = target
     if dst is None:
-        ledger.gap(outcome.first, "expected the address of the destination, saw only its name", outcome.last)
+        why = UNADDRESSED if outcome.result != "ok" else "expected the address of the destination, saw only its name"
+        ledger.gap(outcome.first, why, outcome.last)
         return
     ledger.add(
         AttemptRecord(

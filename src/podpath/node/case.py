@@ -29,6 +29,21 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Unplaced:
+    """A connection failed, but one of its ends is not known: no walk can start."""
+
+    target: str
+    """Its destination as far as the evidence tells: `tcp 10.0.0.2:80`; empty where it shows a name alone."""
+    result: str
+    span: Span
+    missing: str
+    """What would have to be known, in words: `the address that it started from in pod/default/web-0`."""
+    ask: str
+    """The command that tells."""
+    who: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Sighting:
     """A frame that a capture shows."""
 
@@ -115,6 +130,8 @@ class Case:
     alternatives: tuple[Alternative, ...] = ()
     """The likeliest first. None is there for what is a `Fact` of the node: those fork a walk by themselves."""
     attempts: tuple[Attempt, ...] = ()
+    unplaced: tuple[Unplaced, ...] = ()
+    """What failed as well, and cannot be walked."""
     sightings: tuple[Sighting, ...] = ()
     arps: tuple[ArpSighting, ...] = ()
     contradictions: tuple[Contradiction, ...] = ()
