@@ -32,7 +32,7 @@ from podpath.assembly.scenes import Evidence
 from podpath.assembly.sightings import Sightings, assemble_sightings
 from podpath.assembly.sysctls import assemble_sysctls
 from podpath.assembly.tables import TableNumbers
-from podpath.assembly.tries import assemble_tries
+from podpath.assembly.tries import assemble_tries, list_unplaced
 from podpath.evidence.records import Reading
 from podpath.net.addresses import Address
 from podpath.net.provenance import Gap, Source
@@ -75,6 +75,7 @@ def assemble_case(read: Iterable[tuple[Source, Reading]], asked: tuple[Address, 
         node=base.draft.freeze(),
         alternatives=tuple(alternatives),
         attempts=base.attempts,
+        unplaced=tuple(list_unplaced(base.draft, evidence)),
         sightings=base.sightings.packets,
         arps=base.sightings.arps,
         contradictions=tuple(contradictions),
