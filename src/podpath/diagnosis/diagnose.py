@@ -15,10 +15,11 @@ from podpath.diagnosis.diagnosis import Diagnosis
 from podpath.diagnosis.explanations import assess
 from podpath.diagnosis.findings import CHAINED, merge_checks
 from podpath.diagnosis.flows import derive_flows
+from podpath.diagnosis.questions import ask_for_ends
 from podpath.diagnosis.symptoms import Symptom, collect_symptoms
 from podpath.diagnosis.worlds import World, judge
 from podpath.net.probe import Probe
-from podpath.node.case import Case
+from podpath.node.case import Case, Unplaced
 from podpath.node.node import HOST
 
 MADE_UP = ("veth-of-", "pod-router", "(")
@@ -41,14 +42,16 @@ def diagnose(case: Case, probes: tuple[Probe, ...] = (), good: Case | None = Non
     if good is not None:
         findings = tuple(compare_with_good(finding, case, good) for finding in findings)
     judgements = concluded.judgements
+    unplaced = () if probes else case.unplaced
+    verdict = _verdict(findings, concluded, unplaced)
     return Diagnosis(
-        verdict=_verdict(findings, concluded),
+        verdict=verdict,
         findings=tuple(sorted(findings, key=_is_unsure)),
         conversations=tuple({judgement.symptom.probe: judgement.conversation for judgement in judgements}.values()),
-        questions=concluded.questions,
+        questions=concluded.questions if verdict == "fault" else (*concluded.questions, *ask_for_ends(unplaced)),
         contradictions=case.contradictions,
         gaps=case.gaps,
-        notes=tuple(_notes(findings, concluded)),
+        notes=(*_notes(findings, concluded), *_unplaced_notes(unplaced)),
     )
 
 
@@ -103,8 +106,16 @@ def _made_up_names(findings: Sequence[Finding]) -> Iterator[str]:
         yield f"{', '.join(names)}: no output shows what such a device is called; the name stands for it."
 
 
-def _verdict(findings: Sequence[Finding], concluded: Conclusion) -> str:
+def _unplaced_notes(unplaced: Sequence[Unplaced]) -> Iterator[str]:
+    for failure in unplaced:
+        what = " to ".join(word for word in (failure.who or "a connection", failure.target) if word)
+        hint = f"; --probe '{failure.target.replace(' ', ' ADDRESS > ', 1)}' asks about it" if failure.target else ""
+        yield f"Not walked: {what} ({failure.result}) at {failure.span}: no output shows {failure.missing}{hint}."
+
+
+def _verdict(findings: Sequence[Finding], concluded: Conclusion, unplaced: Sequence[Unplaced]) -> str:
     """Say `fault` for a cause or fault that is sure, `possible` where a failure has no sure cause, else `none`."""
     if any(finding.severity in ("cause", "fault") and finding.certainty == 1 for finding in findings):
         return "fault"
-    return "possible" if concluded.possible or concluded.unexplained else "none"
+    denied = any(judgement.fit == "contradicts" for judgement in concluded.judgements)
+    return "possible" if concluded.possible or concluded.unexplained or unplaced or denied else "none"

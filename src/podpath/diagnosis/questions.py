@@ -9,6 +9,7 @@ from podpath.datapath.trace import Branch, Conversation, Undecided
 from podpath.diagnosis.diagnosis import Question
 from podpath.diagnosis.explanations import Explanation
 from podpath.diagnosis.worlds import Judgement, Supposition, deviations_of
+from podpath.node.case import Unplaced
 from podpath.node.node import Node
 
 MOST = 8
@@ -93,6 +94,13 @@ def _breaking(conversation: Conversation, branch: Branch) -> Iterator[Question]:
             made = turned[0]
             usual = likeliest.get(made.fact, "otherwise")
             yield Question(fact=made.fact, ask=made.ask, decides=(f"{made.meaning}: {other.failure}", f"{usual}: it works"))
+
+
+def ask_for_ends(unplaced: Iterable[Unplaced]) -> tuple[Question, ...]:
+    """Give what would let a failure be walked of which an end is not known."""
+    return tuple(
+        {item.ask: Question(fact=item.missing, ask=item.ask, decides=("then it can be walked",)) for item in unplaced}.values()
+    )[:MOST]
 
 
 def _boundaries(conversation: Conversation) -> Iterator[Undecided]:

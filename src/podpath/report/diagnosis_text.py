@@ -51,7 +51,7 @@ def _headline(diagnosis: Diagnosis, style: Style) -> list[str]:
                 if count > 1
                 else "one cause is possible"
                 if count
-                else "no stated fact explains it"
+                else "no stated fact explains what fails"
             )
             tell = f"; {diagnosis.questions[0].ask} tells" if diagnosis.questions else ""
             return _head(style, "warn", "UNDECIDED", what + tell)
