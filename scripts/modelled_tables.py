@@ -1,11 +1,16 @@
-"""Tables of docs/modelled.md and docs/evidence.md, made from the model's own data."""
+"""Tables of docs/, made from the code's own data: what is modelled, what is read, which commands and files there are."""
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 
+from podpath import report
+from podpath.cli.main import COMMANDS
+from podpath.collect.netns_files import NETNS_FILES, NODE_FILES
 from podpath.datapath.not_modelled import BOUNDARIES
 from podpath.datapath.order import ORDER
 from podpath.datapath.xtables.matches import opaque
@@ -63,6 +68,25 @@ def formats() -> str:
     return table(("format", "what its reader knows"), sorted(rows))
 
 
+def commands() -> str:
+    """Give the commands of the command line."""
+    return table(("command", "job"), ((f"`podpath {name}`", entry.summary) for name, entry in COMMANDS.items()))
+
+
+def bundle_files() -> str:
+    """Give the files of a bundle, with the commands that print them."""
+    rows = [(f"`netns/NAME/{file.name}`", f"`{' '.join(file.arguments)}`") for file in NETNS_FILES]
+    rows += [(f"`node/{file.name}`", f"`{' '.join(file.arguments)}`") for file in NODE_FILES]
+    return table(("path", "printed by"), rows)
+
+
+def schemas() -> str:
+    """Give the published schemas of JSON answers."""
+    found = sorted(Path(report.__path__[0], "schema").glob("*.json"))
+    parsed = [json.loads(path.read_text(encoding="utf-8")) for path in found]
+    return table(("schema", "title"), ((f"`{schema['$id']}`", schema["title"]) for schema in parsed))
+
+
 def described(makers: Mapping[str, Callable[..., object]]) -> Iterable[tuple[str, str]]:
     """Pair names with what the modules behind them say of themselves."""
     for name, make in sorted(makers.items()):
@@ -89,5 +113,8 @@ PARTS: dict[str, Callable[[], str]] = {
     "silent-targets": silent_targets,
     "boundaries": boundaries,
     "formats": formats,
+    "commands": commands,
+    "bundle-files": bundle_files,
+    "schemas": schemas,
 }
 """By the name in a page's `<!-- generated: NAME -->`."""

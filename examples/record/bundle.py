@@ -12,28 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from examples.record.machine import Netns
+from podpath.collect.netns_files import NETNS_FILES
 
-FILES: dict[str, tuple[str, ...]] = {
-    "ip-link.json": ("ip", "-d", "-j", "link"),
-    "ip-addr.json": ("ip", "-d", "-j", "addr"),
-    "ip-route.json": ("ip", "-d", "-j", "route", "show", "table", "all"),
-    "ip-rule.json": ("ip", "-d", "-j", "rule"),
-    "ip-neigh.json": ("ip", "-d", "-j", "neigh"),
-    "ip6-route.json": ("ip", "-6", "-d", "-j", "route", "show", "table", "all"),
-    "ip6-rule.json": ("ip", "-6", "-d", "-j", "rule"),
-    "sysctl.txt": ("sysctl", "-a", "-r", r"^net\."),
-    "iptables-save.txt": ("iptables-save", "-c"),
-    "ip6tables-save.txt": ("ip6tables-save", "-c"),
-    "iptables-legacy-save.txt": ("iptables-legacy-save", "-c"),
-    "ipset.txt": ("ipset", "save"),
-    "conntrack.txt": ("conntrack", "-L", "-o", "extended,id"),
-    "bridge-link.json": ("bridge", "-d", "-j", "link"),
-    "bridge-fdb.json": ("bridge", "-d", "-j", "fdb"),
-    "bridge-vlan.json": ("bridge", "-j", "vlan"),
-    "ss.txt": ("ss", "-tuna"),
-    "nstat.json": ("nstat", "-a", "-s", "-j"),
-}
-"""What is asked in each namespace. Empty answers leave no file."""
+STAND_INS = "nft.json"
+"""Left out: it would show the chains that stand in for BPF programs."""
 
 
 def collect_bundle(folder: Path, node: Netns, name: str, pods: Mapping[str, Netns], files: Mapping[str, str]) -> None:
@@ -63,18 +45,20 @@ def collect_bundle(folder: Path, node: Netns, name: str, pods: Mapping[str, Netn
 def collect_netns(folder: Path, netns: Netns) -> None:
     """Ask one namespace everything."""
     folder.mkdir(parents=True, exist_ok=True)
-    for file, command in FILES.items():
-        done = subprocess.run([*netns.enter, *command], capture_output=True, text=True, check=False)
+    for file in NETNS_FILES:
+        if file.name == STAND_INS:
+            continue
+        done = subprocess.run([*netns.enter, *file.arguments], capture_output=True, text=True, check=False)
         text = done.stdout
         if done.returncode != 0:
             continue
-        if file.endswith(".json"):
+        if file.name.endswith(".json"):
             parsed = json.loads(text or "[]")
             if not parsed:
                 continue
             text = json_lines(parsed)
         if text.strip():
-            (folder / file).write_text(text, encoding="utf-8")
+            (folder / file.name).write_text(text, encoding="utf-8")
 
 
 def json_lines(parsed: object) -> str:

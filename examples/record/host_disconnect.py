@@ -20,8 +20,10 @@ METADATA = "169.254.169.254"
 SLAVES = {"ens3f0": "3c:fd:fe:a2:40:10", "ens3f1": "3c:fd:fe:a2:40:11"}
 HOST_MAC, PEER_MAC = "52:a1:0e:7d:9c:57", "3c:fd:fe:b8:11:58"
 PROMPT = f"[root@{NODE} ~]# "
-SECONDS = 36
-"""How long the pings of the bad recording run: the loss starts after a few seconds and heals by itself."""
+SECONDS = 48
+"""How long the pings of the bad recording run: the loss starts after `QUIET` seconds and heals by itself."""
+QUIET = 9
+"""Seconds of pings before the look-up: the host checks its own ARP entry after five, which would heal the loss at once."""
 
 
 def record(folder: Path) -> None:
@@ -41,7 +43,7 @@ def record(folder: Path) -> None:
         for slave in SLAVES:
             node.ip(f"route del 169.254.0.0/16 dev {slave}")
         node.ip(f"neigh flush to {METADATA}")
-        twin = look_up_metadata(node, peer, folder / "good", 10)
+        twin = look_up_metadata(node, peer, folder / "good", 16)
         if " 0% packet loss" not in twin["ping-in"] or "i-0" not in twin["curl"]:
             raise RuntimeError("the good twin is not good:\n" + twin["ping-in"] + twin["curl"])
         collect_bundle(folder / "good", node, NODE, {}, ovs_files(node))
@@ -109,7 +111,7 @@ def look_up_metadata(node: Netns, peer: Netns, folder: Path, seconds: int) -> di
             subprocess.Popen([*netns.enter, "ping", "-i", "2", "-c", count, "-W", "1", target], stdout=subprocess.PIPE, text=True)
             for netns, target in ((peer, HOST), (node, PEER))
         ]
-        node.run("sleep", "5")
+        node.run("sleep", str(QUIET))
         said = node.shell(f"curl -sS -m 5 http://{METADATA}/latest/meta-data/instance-id").rstrip()
         inbound, outbound = (ping.communicate(timeout=seconds + 30)[0].rstrip() for ping in pings)
     ping_out = f"{PROMPT}ping -i 2 -c {count} -W 1 {PEER}\n{outbound}"
