@@ -81,3 +81,12 @@ def test_icmp_errors_come_from_the_address_asked(dst: str, source: str) -> None:
     walk = given_walk(NODE)
 
     assert ip(source) == error_source(walk, given_skb(walk, packet("10.1.0.5", dst), "eth0"))
+
+
+def test_icmp_errors_may_come_from_the_device_that_the_packet_came_in_on() -> None:
+    """With icmp_errors_use_inbound_ifaddr the source is an address of that device."""
+    sysctls = {"net.ipv4.icmp_errors_use_inbound_ifaddr": "1"}
+    node = given_node(given_netns("host", "eth0 192.0.2.2/24", "eth1 198.51.100.2/24", routes=ROUTES[:1], sysctls=sysctls))
+    walk = given_walk(node)
+
+    assert ip("198.51.100.2") == error_source(walk, given_skb(walk, packet("10.1.0.5", "8.8.8.8"), "eth1"))

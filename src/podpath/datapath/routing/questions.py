@@ -9,6 +9,7 @@ from podpath.datapath.routing.fib import Flow
 from podpath.datapath.routing.output import OutputRoute, route_output
 from podpath.datapath.routing.source_address import select_address
 from podpath.net.addresses import Address
+from podpath.net.provenance import Known
 from podpath.node.links import Link
 from podpath.node.node import Netns
 
@@ -75,5 +76,11 @@ def error_source(walk: Walk, skb: Skb) -> Address:
     With none (all zeros) routing chooses it, and policy rules on the source do not see it.
     """
     packet = skb.packet
-    asked = address_type(walk, skb.netns, packet.dst) == "local"
-    return packet.dst if asked else Address(packet.family, 0)
+    if address_type(walk, skb.netns, packet.dst) == "local":
+        return packet.dst
+    inbound = skb.netns.sysctls.get("net.ipv4.icmp_errors_use_inbound_ifaddr")
+    if skb.iif is not None and packet.family == 4 and isinstance(inbound, Known) and inbound.value == "1":
+        chosen = select_address(walk.engine.namespace(skb.netns.name), skb.iif, packet.src, "link")
+        if chosen is not None:
+            return chosen.address
+    return Address(packet.family, 0)
