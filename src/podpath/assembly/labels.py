@@ -52,7 +52,8 @@ _FIX_WORD = (
 )
 
 _BAD = re.compile(
-    rf"(?<![\w-]){_BAD_WORD}(?![\w-])|不正常|异常|故障(?!恢复|修复|排除)|有问题|坏的|修复前|恢复前|不通|失败", re.IGNORECASE
+    rf"(?<![\w-]){_BAD_WORD}(?![\w-])|^\W*(?:before|vorher|antes|之前)\W*$|不正常|异常|故障(?!恢复|修复|排除)|有问题|坏的|修复前|恢复前|不通|失败",
+    re.IGNORECASE,
 )
 _ELSEWHERE = re.compile(
     rf"(?<![\w-]){_GOOD_WORD}\s+(?:\w+\s+)?{_PLACE}(?!\w)|(?<!\w){_PLACE}\s+(?:that|which|where)\s+(?:\w+\s+){{0,3}}{_GOOD_WORD}(?!\w)|"
@@ -66,6 +67,7 @@ _GOOD = re.compile(rf"(?<![\w-]){_GOOD_WORD}(?![\w-])|(?<!\w)(?:ok|okay)(?!\w)|i
 _AFTER = re.compile(
     rf"(?<!\w)(?:after|once|since|with|nach|despu[eé]s\s+de(?:l)?)\s+(?:\w+\s+){{0,3}}{_FIX_WORD}(?!\w)|"
     r"(?<!\w)(?:fixed|repaired|cured|resolved|solved|restored|recovered|behoben|repariert|arreglad[oa]|reparad[oa])(?!\w)|"
+    r"^\W*(?:and\s+)?(?:after(?:wards)?|now|nachher|danach|jetzt|despu[eé]s|ahora|之后|现在)\W*$|"
     r"(?<!\w)(?:now|jetzt|ahora)\s+(?:it\s+)?(?:works|shows|funktioniert|funciona)(?!\w)|"
     r"(?:修复|恢复|重启|加载|修改|解决)(?:之)?后|已修复|已恢复",
     re.IGNORECASE,

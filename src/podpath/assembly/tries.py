@@ -18,12 +18,13 @@ from podpath.assembly.labels import Standing, judge_source
 from podpath.assembly.scenes import Evidence, Scene, name_netns
 from podpath.assembly.tracked_attempts import find_tracked
 from podpath.evidence.attempts import UNADDRESSED
-from podpath.evidence.records import AttemptRecord
+from podpath.evidence.records import AttemptRecord, DeedRecord
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.packet import endpoint
 from podpath.net.probe import EPHEMERAL, Probe
 from podpath.net.protocols import protocol_name
+from podpath.net.provenance import Span
 from podpath.node.case import Attempt, Unplaced
 from podpath.node.node import HOST
 
@@ -116,6 +117,7 @@ def _missing(start: Start) -> tuple[str, str]:
 def assemble_tries(draft: NodeDraft, evidence: Evidence, failures: Iterable[Failure], disputes: Disputes) -> tuple[Attempt, ...]:
     """Give all attempts of the case, those that captures show last."""
     found: list[Attempt] = []
+    deeds = [record.span for scene, record in evidence.records(DeedRecord) if not scene.is_elsewhere]
     for scene, record in evidence.records(AttemptRecord):
         start = find_start(draft, scene, record)
         if start.address is None:
@@ -126,11 +128,21 @@ def assemble_tries(draft: NodeDraft, evidence: Evidence, failures: Iterable[Fail
             continue
         port = record.dport if record.protocol != protocols.ICMP else 0
         probe = Probe(record.protocol, start.address, record.dst, EPHEMERAL, port, netns=start.netns)
-        good = is_good(scene.standing, record.result)
+        good = is_good(scene.standing, record.result) or (record.result == "ok" and _is_cured(found, probe, record.span, deeds))
         found.append(Attempt(probe=probe, result=record.result, span=record.span, who=record.who, good=good))
     found.extend(_place_failure(draft, failure) for failure in _nearest(draft, failures))
     found.extend(find_tracked(draft, evidence, found))
     return tuple(found)
+
+
+def _is_cured(before: Iterable[Attempt], probe: Probe, span: Span, deeds: Iterable[Span]) -> bool:
+    """Tell whether the same connection failed above, and a command that changes the node stands between the two."""
+    failed = [
+        old.span for old in before if old.probe == probe and old.result != "ok" and old.span.source.name == span.source.name
+    ]
+    return any(
+        failure.line < deed.line < span.line for failure in failed for deed in deeds if deed.source.name == span.source.name
+    )
 
 
 def find_start(draft: NodeDraft, scene: Scene, record: AttemptRecord) -> Start:
