@@ -20,6 +20,7 @@ from podpath.evidence.prompts import Prompt, match_prompt
 from podpath.evidence.prose import is_heading, reads_as_prose, strip_markup
 from podpath.evidence.regions import Line, Region, decode_line, is_fence, split_regions, strip_quote, unquote
 from podpath.evidence.shapes import Shape, match_shape
+from podpath.evidence.speakers import strip_speakers
 from podpath.evidence.typed import parse_typed
 from podpath.net.provenance import Source
 
@@ -34,7 +35,7 @@ _CODE_INDENT = re.compile(r"(?: {4}|\t)\s*\S")
 
 def split_document(name: str, lines: Sequence[str]) -> tuple[Source, ...]:
     """Split a document into sources, also into such that no reader may know; `lines` are without line ends. Never raises."""
-    decoded = [decode_line(number, text) for number, text in enumerate(lines, 1)]
+    decoded = list(strip_speakers([decode_line(number, text) for number, text in enumerate(lines, 1)]))
     if any(line.text.lstrip().startswith(">") for line in decoded):
         decoded = unquote(decoded, [_is_quoted_console(line.text) for line in decoded])
     splitter = _Splitter(name)
