@@ -121,9 +121,10 @@ def _build(
     assemble_kubernetes(draft, evidence, disputes)
     assemble_manifest(draft, evidence)
     for name, part in netfilter.items():
-        if part.netfilter or part.conntrack.items or part.conntrack.complete:
+        if part.netfilter or part.conntrack.items or part.conntrack.complete or part.nftables.items or part.nftables.complete:
             netns = draft.netns(name)
             netns.netfilter, netns.conntrack = part.netfilter, part.conntrack
+            netns.nftables = part.nftables
     settle_completeness(draft, evidence)
     if sightings is not None:
         infer_topology(draft, evidence, sightings, disputes)

@@ -14,6 +14,7 @@ from podpath.net.addresses import WIDTH, Address, Family, IfName
 from podpath.net.provenance import Fact, Listing, Span
 from podpath.node.links import FdbEntry, InterfaceAddress, Link, Neighbour, OvsBridge
 from podpath.node.netfilter import ConntrackEntry, Netfilter
+from podpath.node.nftables import NftTable
 from podpath.node.node import HOST, Cilium, CniNetwork, Netns, Node, Pod, Service, Socket
 from podpath.node.routing import DEFAULT_RULES, MAIN, PolicyRule, Route
 
@@ -49,6 +50,7 @@ class NetnsDraft:
     sysctls_complete: bool = False
     netfilter: Mapping[Family, Netfilter] = field(default_factory=dict)
     conntrack: Listing[ConntrackEntry] | None = None
+    nftables: Listing[NftTable] | None = None
     complete: set[str] = field(default_factory=set)
     """Kinds that an output lists whole."""
     whole_tables: set[tuple[Family, int]] = field(default_factory=set)
@@ -112,6 +114,7 @@ class NetnsDraft:
             sysctls=dict(self.sysctls),
             sysctls_complete=self.sysctls_complete,
             netfilter=dict(self.netfilter),
+            nftables=self.nftables or Listing((), False, ask_in(self.name, "nft -a list ruleset")),
             conntrack=self.conntrack or Listing((), False, ask_in(self.name, "conntrack -L -o extended,id")),
         )
 

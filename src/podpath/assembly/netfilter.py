@@ -13,11 +13,13 @@ from typing import NamedTuple
 from podpath.assembly.netfilter_conntrack import assemble_conntrack
 from podpath.assembly.netfilter_rulesets import assemble_rulesets
 from podpath.assembly.netfilter_sets import assemble_sets
+from podpath.assembly.nftables import assemble_nftables
 from podpath.evidence.records import Reading
 from podpath.net.addresses import Family
 from podpath.net.provenance import Gap, Listing, Source
 from podpath.node.case import Contradiction
 from podpath.node.netfilter import ConntrackEntry, Netfilter
+from podpath.node.nftables import NftTable
 from podpath.node.node import HOST
 
 _FAMILIES: tuple[Family, ...] = (4, 6)
@@ -32,6 +34,8 @@ class NetfilterAssembly(NamedTuple):
     gaps: tuple[Gap, ...]
     """What could not be translated; the readers' own gaps are not among them."""
     contradictions: tuple[Contradiction, ...]
+    nftables: Listing[NftTable]
+    """Native tables."""
 
 
 def assemble_netfilter(readings: Iterable[tuple[Source, Reading]], *, netns: str = HOST) -> NetfilterAssembly:
@@ -58,4 +62,6 @@ def assemble_netfilter(readings: Iterable[tuple[Source, Reading]], *, netns: str
                 sets=own_sets,
                 sets_complete=sets.complete,
             )
-    return NetfilterAssembly(families, conntrack.listing, tuple(gaps), tuple(contradictions))
+    native = assemble_nftables(read, families)
+    gaps += native.gaps
+    return NetfilterAssembly(families, conntrack.listing, tuple(gaps), tuple(contradictions), native.listing)

@@ -62,10 +62,10 @@ def read_objects(source: Source, build: Build, expected: str) -> Reading:
     return ledger.close(expected)
 
 
-def scan_objects(source: Source) -> Iterator[JsonObject | Damage]:
-    """Give the objects of the top-level array, and what is damaged between them."""
+def scan_objects(source: Source, start: int = 0) -> Iterator[JsonObject | Damage]:
+    """Give the objects of the top-level array, and what is damaged between them; from a place in the text on."""
     text = "\n".join(source.lines)
-    place = line = 0
+    place, line = start, text.count("\n", 0, start)
     while True:
         start = _skip_fill(text, place)
         line += text.count("\n", place, start)

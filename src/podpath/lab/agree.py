@@ -19,6 +19,7 @@ from podpath.lab.exchange import KERNEL_SCRIPTS, REGISTRATION
 from podpath.lab.generate import PORTS, GeneratedCase, generate_case
 from podpath.lab.script import emit_removal, emit_twin
 from podpath.lab.twin import observe
+from podpath.node.netfilter import Rule
 
 PATIENCE = 0.03
 """Seconds of quiet to wait for when a difference is looked at a second time: on a busy machine a frame can be late."""
@@ -102,7 +103,7 @@ def observe_case(case: GeneratedCase, tracer: DropTracer, quiet: float = convers
 
 
 def _extensions(prediction: Conversation) -> frozenset[str]:
-    rules = [hit.rule for trace in prediction.branches[0].traces for hit in trace.matched]
+    rules = [hit.rule for trace in prediction.branches[0].traces for hit in trace.matched if isinstance(hit.rule, Rule)]
     matches = {f"match {match.name}" for rule in rules for match in rule.matches}
     return frozenset(matches | {f"target {rule.target.name}" for rule in rules if rule.target and rule.target.name.isupper()})
 

@@ -11,13 +11,14 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from podpath.datapath.trace import Branch, Conversation, Dropped, Rejected, Step, Trace
+from podpath.datapath.trace import Branch, Conversation, Dropped, Rejected, RuleHit, Step, Trace
 from podpath.lab.conversation import Observation
 from podpath.lab.counters import RulePlace
 from podpath.lab.frames import Frame
 from podpath.lab.generate import CHOSEN_PORTS
-from podpath.net import protocols
+from podpath.net import nft, protocols
 from podpath.net.packet import Packet
+from podpath.node.netfilter import Rule
 
 _NO_MAC = "00:00:00:00:00:00"
 _DEVICE_STAGES = ("device transmit", "device receive")
@@ -85,10 +86,18 @@ def _predicted_drop(trace: Trace) -> str:
 
 def _predicted_hits(branch: Branch) -> Counter[RulePlace]:
     return Counter(
-        RulePlace(hit.netns, hit.flavour, hit.rule.table, hit.rule.chain, hit.rule.position)
-        for trace in (*branch.traces, *branch.answers)
-        for hit in trace.matched
+        place for trace in (*branch.traces, *branch.answers) for hit in trace.matched if (place := _place(hit)) is not None
     )
+
+
+def _place(hit: RuleHit) -> RulePlace | None:
+    """Name the rule as the kernel's counters do; None for a native rule that has no counter."""
+    rule = hit.rule
+    if isinstance(rule, Rule):
+        return RulePlace(hit.netns, hit.flavour, rule.table, rule.chain, rule.position)
+    if not any(isinstance(statement, nft.Counter) for statement in rule.statements):
+        return None
+    return RulePlace(hit.netns, hit.flavour, f"{rule.family} {rule.table}", rule.chain, rule.position)
 
 
 def _spell_hits(hits: Counter[RulePlace]) -> str:

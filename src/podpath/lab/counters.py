@@ -1,14 +1,15 @@
-"""How often each iptables rule matched: the kernel's own counters, read after a probe."""
+"""How often each rule matched: the kernel's own counters, read after a probe."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from podpath.lab.apply import run
 from podpath.lab.script import Command
-from podpath.node.node import Node
+from podpath.node.node import Netns, Node
 
 _TABLE = re.compile(r"\*(\w+)")
 _RULE = re.compile(r"\[(\d+):\d+\] -A (\S+) ?(.*)")
@@ -32,7 +33,26 @@ def read_counters(node: Node) -> Mapping[RulePlace, int]:
         for flavour in sorted(flavours):
             text = run(Command((f"iptables-{flavour}-save", "-c"), netns=netns.name))
             counts |= {place: count for place, count in _parse(text, netns.name, flavour) if count}
+        if netns.nftables.items:
+            text = run(Command(("nft", "-j", "list", "ruleset"), netns=netns.name))
+            counts |= {place: count for place, count in _parse_native(text, netns) if count}
     return counts
+
+
+def _parse_native(text: str, netns: Netns) -> Iterator[tuple[RulePlace, int]]:
+    """Read the counters of native rules; a rule without one counts nothing."""
+    tables = {(table.family, table.name) for table in netns.nftables.items}
+    positions: dict[tuple[str, str, str], int] = {}
+    for item in json.loads(text)["nftables"]:
+        rule = item.get("rule")
+        if rule is None or (rule["family"], rule["table"]) not in tables:
+            continue
+        chain = (rule["family"], rule["table"], rule["chain"])
+        position = positions[chain] = positions.get(chain, 0) + 1
+        counters = [part["counter"] for part in rule["expr"] if isinstance(part, dict) and "counter" in part]
+        if counters:
+            place = RulePlace(netns.name, "native", f"{rule['family']} {rule['table']}", rule["chain"], position)
+            yield place, counters[0]["packets"]
 
 
 def _parse(text: str, netns: str, flavour: str) -> Iterator[tuple[RulePlace, int]]:

@@ -8,6 +8,7 @@ from podpath.net.addresses import Address, Family, IfName, Mac, Prefix
 from podpath.net.provenance import Known, Listing, Source, Span
 from podpath.node.links import Bridge, BridgePort, InterfaceAddress, Link, Neighbour, Peer
 from podpath.node.netfilter import Chain, IpSet, Netfilter, Rule, Table
+from podpath.node.nftables import NftTable
 from podpath.node.node import HOST, Netns, Node
 from podpath.node.routing import DEFAULT_RULES, Nexthop, PolicyRule, Route
 
@@ -45,6 +46,7 @@ class DraftNetns:
     sysctls: dict[str, str] = field(default_factory=dict)
     tables: dict[tuple[str, str], DraftTable] = field(default_factory=dict)
     sets: dict[str, IpSet] = field(default_factory=dict)
+    nftables: list[NftTable] = field(default_factory=list)
 
     def link(self, name: str) -> Link:
         """Give a link by name."""
@@ -124,6 +126,7 @@ def _freeze_netns(draft: DraftNetns) -> Netns:
         fdb=Listing((), True, "bridge fdb"),
         sysctls={key: Known(value) for key, value in draft.sysctls.items()}, sysctls_complete=True,
         netfilter={4: _freeze_netfilter(draft, 4)},
+        nftables=Listing(tuple(draft.nftables), True, "nft -a list ruleset"),
         conntrack=Listing((), True, "conntrack -L"), sockets=Listing((), False, "ss -tuln"),
     )  # fmt: skip
 

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from podpath.net import protocols
 from podpath.net.addresses import Family
 from podpath.net.provenance import Known
+from podpath.node import nftables_text
 from podpath.node.links import InterfaceAddress, Link, Neighbour
 from podpath.node.netfilter import Chain, ConntrackEntry, IpSet, Table
 from podpath.node.netfilter_text import emit_rule
@@ -280,6 +281,9 @@ def _netfilter(netns: Netns, left_out: list[str]) -> Iterator[Command]:
             text = "".join(emit_table(table, left_out) for table in tables)
             if text:
                 yield Command((restore_program(family, flavour), "-c"), text, netns.name)
+    native = "".join(map(nftables_text.emit_table, netns.nftables.items))
+    if native:
+        yield Command(("nft", "-f", "-"), native, netns.name)
 
 
 def restore_program(family: Family, flavour: str) -> str:

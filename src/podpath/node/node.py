@@ -9,6 +9,7 @@ from podpath.net.addresses import Address, Family, IfName
 from podpath.net.provenance import Fact, Known, Listing, Option, Span, Unknown
 from podpath.node.links import FdbEntry, InterfaceAddress, Link, Neighbour, OvsBridge
 from podpath.node.netfilter import ConntrackEntry, Netfilter
+from podpath.node.nftables import NftTable
 from podpath.node.routing import DEFAULT_RULES, PolicyRule, Route
 
 HOST = "host"
@@ -47,6 +48,8 @@ class Netns:
     sysctls_complete: bool = False
     """True after a whole `sysctl -a`: a key that is missing does not exist (its module is not loaded)."""
     netfilter: Mapping[Family, Netfilter] = field(default_factory=dict)
+    nftables: Listing[NftTable] = Listing((), False, "nft -a list ruleset")
+    """Native tables; those of iptables are in `netfilter`."""
     conntrack: Listing[ConntrackEntry] = Listing((), False, "conntrack -L -o extended,id")
     sockets: Listing[Socket] = Listing((), False, "ss -tuln")
     inferred: str = ""

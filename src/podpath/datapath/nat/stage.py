@@ -17,23 +17,40 @@ from podpath.datapath.netfilter import snapshot
 from podpath.datapath.netfilter.stages import TableStage, choose_order, order_fact
 from podpath.datapath.netfilter.state import HookState
 from podpath.datapath.netfilter.verdicts import DROP, Verdict
+from podpath.datapath.nftables.chains import NftStage
+from podpath.datapath.nftables.registration import Registered
 from podpath.datapath.skb import Skb
 from podpath.net.packet import Packet
+from podpath.net.provenance import Option
 
 FUNCTION = "net/netfilter/nf_nat_core.c:nf_nat_inet_fn v6.12"
 SOURCE_HOOKS = frozenset({"POSTROUTING", "INPUT"})
 """HOOK2MANIP: the source is rewritten here, the destination at the other hooks."""
 
 
+def _is_neutral(state: HookState, stage: TableStage | NftStage, start: snapshot.Snapshot) -> bool:
+    """Tell whether a chain leaves the packet as it is, by trying it."""
+    choices = state.walk.choices
+    state.walk.choices = choices.likeliest()
+    verdict = stage.evaluate(state, quiet=True)[0]
+    after = snapshot.take(state)
+    snapshot.restore(state, start)
+    state.walk.choices = choices
+    return verdict is None and not after.differs(start)
+
+
 class NatStage:
     """The NAT dispatcher of one hook with the nat chains of all flavours."""
 
-    __slots__ = ("hook", "label", "source", "stages")
+    __slots__ = ("early", "hook", "label", "late", "native", "source", "stages")
 
-    def __init__(self, hook: str, stages: Sequence[TableStage]) -> None:
-        """Dispatch to these chains."""
+    def __init__(self, hook: str, stages: Sequence[TableStage], native: Sequence[Registered] = (), priority: int = 0) -> None:
+        """Dispatch to iptables' chains of this priority, and to native ones by theirs (`nf_nat_register_fn`)."""
         self.hook = hook
         self.stages = tuple(stages)
+        self.early = tuple(entry.stage for entry in native if entry.priority < priority)
+        self.native = tuple(entry.stage for entry in native if entry.priority == priority)
+        self.late = tuple(entry.stage for entry in native if entry.priority > priority)
         self.source = hook in SOURCE_HOOKS
         self.label = f"{hook} nat"
 
@@ -75,8 +92,29 @@ class NatStage:
         self._mark_reroute(state, skb, connection)
         return None
 
-    def _in_order(self, state: HookState) -> tuple[TableStage, ...]:
-        """Give the nat chains in their order; where both would translate the packet, ask which comes first."""
+    def _in_order(self, state: HookState) -> tuple[TableStage | NftStage, ...]:
+        """Give the nat chains in their order."""
+        return (*self.early, *self._equal(state), *self.late)
+
+    def _equal(self, state: HookState) -> tuple[TableStage | NftStage, ...]:
+        """Give the chains of the dispatcher's own priority; native ones first, unless iptables' are said to be the later ones."""
+        tables = self._tables_in_order(state)
+        if not self.native or not tables:
+            return (*self.native, *tables)
+        start = snapshot.take(state)
+        if all(_is_neutral(state, stage, start) for stage in self.native) or all(
+            _is_neutral(state, stage, start) for stage in tables
+        ):  # fmt: skip
+            return (*self.native, *tables)
+        options = (
+            Option("native", "the native chains, so they run first"), Option("iptables", "iptables' table, so it runs first"),
+        )  # fmt: skip
+        fact = f"what nat chain of {self.hook} was registered last in netns {state.skb.netns.name}, native or iptables"
+        last = state.walk.choices.choose(fact, options, ask="nft list hooks")
+        return (*self.native, *tables) if last == "native" else (*tables, *self.native)
+
+    def _tables_in_order(self, state: HookState) -> tuple[TableStage, ...]:
+        """Give iptables' chains in their order; where both would translate the packet, ask which comes first."""
         if len(self.stages) < 2:
             return self.stages
         fact = order_fact(self.stages)

@@ -8,6 +8,7 @@ from podpath.datapath.netfilter import snapshot
 from podpath.datapath.netfilter.chains import Frame, Traversal
 from podpath.datapath.netfilter.rules import CompiledRule, describe_conditions
 from podpath.datapath.trace import NearMiss
+from podpath.node.netfilter import Rule
 
 MOST_RULES = 400
 """As many rules are looked at; what stands further back is not near."""
@@ -49,7 +50,7 @@ def _find_late(traversal: Traversal) -> NearMiss | None:
     if not rest.frames or rest.run() is not None or len(matched) == start:
         return None
     last = matched[-1].rule
-    if last.target is None or last.target.name != "ACCEPT":
+    if not isinstance(last, Rule) or last.target is None or last.target.name != "ACCEPT":
         return None
     outer = [hit.rule for hit in matched[start:] if hit.rule.chain == traversal.base.source.name]
     if not outer or outer[-1] is last:

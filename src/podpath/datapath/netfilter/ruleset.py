@@ -11,6 +11,8 @@ from podpath.datapath.netfilter.order import HOOK_ENTRIES, HOOKS, TABLE_NAMES, H
 from podpath.datapath.netfilter.roots import find_roots
 from podpath.datapath.netfilter.stages import ContestedStage, ReroutingStage, Stage, TableStage
 from podpath.datapath.netfilter.tables import CompiledTable
+from podpath.datapath.nftables.order import ContestedPriority
+from podpath.datapath.nftables.registration import NativeChains, Registered
 from podpath.datapath.skb import Walk
 from podpath.net.addresses import Family
 from podpath.net.provenance import Fact, Option, Unknown
@@ -23,19 +25,24 @@ TRACKING_TARGETS = frozenset({"CT", "CONNMARK", "CONNSECMARK", "SNAT", "DNAT", "
 does not, as long as it has no such rule."""
 TRACKERS: Mapping[str, Stage] = {"conntrack": track, "conntrack confirm": confirm}
 
+TRACKER_PRIORITIES = frozenset(entry.priority for entry in HOOK_ENTRIES if entry.name in {*TRACKERS, "nat"})
+"""Where native chains are taken to have been registered before conntrack and NAT, which the first rule that needs them does."""
+
 
 class Ruleset:
     """The compiled tables of a namespace for one family."""
 
-    __slots__ = ("missing", "netns", "stages", "tables", "tracks")
+    __slots__ = ("family", "missing", "native", "netns", "stages", "tables", "tracks")
 
     def __init__(self, netns: Netns, family: Family, *, indexed: bool = True) -> None:
         """Put the stages of every hook in order. No rule is compiled before a packet meets its chain."""
         netfilter = netns.netfilter.get(family, Netfilter())
         sets = Sets(netfilter.sets)
         self.netns = netns.name
+        self.family = family
         self.tables = tuple(CompiledTable(table, netns.name, sets, netfilter.ask, indexed=indexed) for table in netfilter.tables)
-        self.tracks = _switches_tracking_on(netns, family, netfilter.tables)
+        self.native = NativeChains(netns, family)
+        self.tracks = self.native.tracks or _switches_tracking_on(netns, family, netfilter.tables)
         """True where conntrack is at work in the namespace."""
         shown = {table.name for table in netfilter.tables}
         self.missing = () if netfilter.complete else tuple(name for name in TABLE_NAMES if name not in shown)
@@ -43,10 +50,20 @@ class Ruleset:
         self.stages: Mapping[str, tuple[Stage, ...]] = {hook: tuple(self._order(hook)) for hook in HOOKS}
 
     def _order(self, hook: str) -> Iterator[Stage]:
-        for entry in sorted((entry for entry in HOOK_ENTRIES if entry.hook == hook), key=lambda entry: entry.priority):
-            stage = self._stage(entry)
-            if stage is not None:
-                yield stage
+        native = self.native.at(hook)
+        entries = [entry for entry in HOOK_ENTRIES if entry.hook == hook]
+        for priority in sorted({entry.priority for entry in entries} | {entry.priority for entry in native}):
+            stages = [stage for entry in entries if entry.priority == priority and (stage := self._stage(entry)) is not None]
+            own = [
+                _at_hook(entry, hook)
+                for entry in sorted(native, key=lambda entry: -entry.serial)
+                if entry.priority == priority
+            ]  # fmt: skip
+            if own and stages and priority not in TRACKER_PRIORITIES:
+                fact = f"what was registered last at priority {priority} of {hook} in netns {self.netns}, native or iptables"
+                yield ContestedPriority(own, stages[0], f"{fact} (IPv{self.family})")
+            else:
+                yield from (*stages, *own)
 
     def _stage(self, entry: HookEntry) -> Stage | None:
         if entry.name in TRACKERS:
@@ -55,11 +72,17 @@ class Ruleset:
         stages = [TableStage(table, entry.hook, entry.function) for table in tables if _does_something(table.source, entry.hook)]
         if entry.name == "nat":
             # One nat chain in the namespace registers the dispatcher at all its hooks.
-            return NatStage(entry.hook, stages) if tables and self.tracks else None
+            native = self.native.translating(entry.hook)
+            exists = bool(tables) or self.native.translates
+            return NatStage(entry.hook, stages, native, entry.priority) if exists and self.tracks else None
         if not stages:
             return None
         stage: Stage = stages[0] if len(stages) == 1 else ContestedStage(stages)
         return ReroutingStage(stage) if (entry.name, entry.hook) == ("mangle", "OUTPUT") else stage
+
+
+def _at_hook(entry: Registered, hook: str) -> Stage:
+    return ReroutingStage(entry.stage) if entry.type == "route" and hook == "OUTPUT" else entry.stage
 
 
 def ruleset(walk: Walk, netns: Netns, family: Family) -> Ruleset:

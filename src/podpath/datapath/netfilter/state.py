@@ -46,7 +46,7 @@ class Decision(NamedTuple):
 class HookState:
     """A packet under way through the entries of one hook. Mutable, and short-lived."""
 
-    __slots__ = ("decision", "hook", "in_name", "out_name", "reroute", "skb", "table", "walk")
+    __slots__ = ("decision", "forward_to", "hook", "in_name", "out_name", "reroute", "skb", "table", "walk")
 
     def __init__(self, walk: Walk, skb: Skb, hook: str) -> None:
         """Look at a packet from one hook."""
@@ -62,6 +62,8 @@ class HookState:
         """What the table has decided so far."""
         self.reroute = ""
         """Why a packet of OUTPUT has to be routed again."""
+        self.forward_to = ""
+        """The device that a rule at ingress or egress sends the packet out by."""
 
 
 Answer = bool | Doubt

@@ -1,0 +1,121 @@
+"""How a packet goes through a base chain (net/netfilter/nf_tables_core.c:nft_do_chain v6.12), and the Step it makes."""
+
+from __future__ import annotations
+
+from podpath.datapath.netfilter.chains import MOST_JUMPS
+from podpath.datapath.netfilter.stages import collect_spans
+from podpath.datapath.netfilter.state import Decision, HookState
+from podpath.datapath.netfilter.verdicts import ACCEPT, DROP, Queued, Verdict
+from podpath.datapath.nftables.statements import BREAK
+from podpath.datapath.nftables.tables import CompiledNftChain
+from podpath.datapath.trace import NearMiss
+from podpath.net import nft
+from podpath.net.packet import Packet
+from podpath.net.provenance import Option
+
+FUNCTION = "net/netfilter/nf_tables_core.c:nft_do_chain v6.12"
+
+
+class NftStage:
+    """One native base chain at its hook."""
+
+    __slots__ = ("base", "hook", "label")
+
+    def __init__(self, base: CompiledNftChain, hook: str) -> None:
+        """Stand for a base chain."""
+        self.base = base
+        self.hook = hook
+        source = base.table.source
+        self.label = f"{hook} {source.family} {source.name} {base.source.name}"
+
+    def __call__(self, state: HookState) -> Verdict | None:
+        """Walk the chain, record what it decided, and say what becomes of the packet."""
+        before, matched = state.skb.packet, len(state.walk.matched)
+        verdict, misses = self.evaluate(state)
+        self.record(state, before, matched, misses)
+        return verdict
+
+    def evaluate(self, state: HookState, *, quiet: bool = False) -> tuple[Verdict | None, tuple[NearMiss, ...]]:
+        """Walk the chain without a Step; None where the packet passes it."""
+        del quiet
+        state.table = f"{self.base.table.source.family} {self.base.table.source.name}"
+        state.decision = None
+        return traverse(state, self.base), ()
+
+    def record(self, state: HookState, before: Packet, matched: int, misses: tuple[NearMiss, ...] = ()) -> None:
+        """Make a Step of what the chain decided; a chain that decided nothing makes none."""
+        decision = state.decision
+        if decision is None:
+            return
+        spans = collect_spans(state, matched, decision.span)
+        state.walk.step(
+            self.label, state.skb, FUNCTION, before, decision.word, decision.template, *decision.arguments, spans=spans,
+            near=misses,
+        )  # fmt: skip
+
+
+def traverse(state: HookState, base: CompiledNftChain) -> Verdict | None:
+    """Walk a base chain and what it jumps to; None where the packet passes."""
+    frames = [(base, 0)]
+    jumps = 0
+    while frames:
+        chain, index = frames.pop()
+        rules = chain.rules
+        while index < len(rules):
+            result = _run_rule(state, rules[index])
+            index += 1
+            if result is None:
+                continue
+            if not isinstance(result, nft.Verdict):
+                return None if result is ACCEPT else result
+            if result.kind == "return":
+                break
+            if result.kind not in {"jump", "goto"}:
+                continue
+            jumps += 1
+            if jumps > MOST_JUMPS:
+                return Queued("its chains call each other without end, which the kernel refuses to load", "nft list ruleset")
+            if result.kind == "jump":
+                frames.append((chain, index))
+            target = chain.table.chains.get(result.chain)
+            if target is not None:
+                frames.append((target, 0))
+                break
+            _miss(state, chain, result.chain)
+            if result.kind == "goto":
+                break
+            frames.pop()
+        else:
+            _leave(state, chain)
+    return _policy(state, base)
+
+
+def _run_rule(state: HookState, ops: tuple[object, ...]) -> nft.Verdict | Verdict | None:
+    for op in ops:
+        result: nft.Verdict | Verdict | None = op(state)  # type: ignore[operator]  # an Op
+        if result is BREAK or (isinstance(result, nft.Verdict) and result.kind == "break"):
+            return None
+        if result is not None:
+            return result
+    return None
+
+
+def _miss(state: HookState, chain: CompiledNftChain, name: str) -> None:
+    """Take a chain that the evidence does not show to do nothing, and say so."""
+    fact = f"chain {name} of {chain.table.label}, which the evidence does not show"
+    state.walk.choices.choose(fact, (Option(None, "it lets the packet go on"),), ask="nft -a list ruleset")
+
+
+def _leave(state: HookState, chain: CompiledNftChain) -> None:
+    if not chain.source.complete:
+        fact = f"rules of chain {chain.source.name} of {chain.table.label} that the evidence leaves out"
+        state.walk.choices.choose(fact, (Option(None, "none of them matches"),), ask="nft -a list ruleset")
+
+
+def _policy(state: HookState, base: CompiledNftChain) -> Verdict | None:
+    source = base.source
+    if source.policy != "drop":
+        return None
+    name = f"{base.table.source.family} {base.table.source.name} {source.name}"
+    state.decision = Decision("drop", "no rule of {0} decides on it, and its policy is drop", (name,), source.span)
+    return DROP

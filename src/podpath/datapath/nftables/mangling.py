@@ -1,0 +1,127 @@
+"""`... set ...`: a field of the packet, its mark or its connection's given a new value (nft_payload_set_eval, nft_meta_set_eval,
+nft_ct_set_eval v6.12).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from podpath.datapath.conntrack.connection import Template, Zone
+from podpath.datapath.netfilter.state import Decision, Doubt, HookState
+from podpath.datapath.nftables.datatypes import PACKET_TYPES
+from podpath.datapath.nftables.fields import TRANSPORTS, meta_field, payload_field
+from podpath.datapath.nftables.values import Compiled, Place, compile_value
+from podpath.net import nft
+from podpath.net.addresses import Address, Mac
+from podpath.net.packet import Packet
+from podpath.node.nftables_text import emit_statement
+
+SILENT = frozenset({("meta", "nftrace"), ("meta", "priority"), ("meta", "secmark"), ("ct", "event"), ("ct", "label"),
+                    ("ct", "helper"), ("ct", "secmark"), ("meta", "cgroup")})  # fmt: skip
+"""Fields that decide nothing of a packet's way."""
+Put = Callable[[Packet, int], Packet]
+
+
+def _mac(value: int) -> Mac:
+    return Mac(value.to_bytes(6, "big").hex(":"))
+
+
+_PAYLOAD: Mapping[tuple[str, str], Put] = {
+    ("ip", "saddr"): lambda packet, value: packet._replace(src=Address(4, value)),
+    ("ip", "daddr"): lambda packet, value: packet._replace(dst=Address(4, value)),
+    ("ip6", "saddr"): lambda packet, value: packet._replace(src=Address(6, value)),
+    ("ip6", "daddr"): lambda packet, value: packet._replace(dst=Address(6, value)),
+    ("ip", "ttl"): lambda packet, value: packet._replace(ttl=value & 255),
+    ("ip6", "hoplimit"): lambda packet, value: packet._replace(ttl=value & 255),
+    ("ip", "dscp"): lambda packet, value: packet._replace(tos=packet.tos & 3 | value << 2 & 0xFC),
+    ("ip6", "dscp"): lambda packet, value: packet._replace(tos=packet.tos & 3 | value << 2 & 0xFC),
+    ("ip", "ecn"): lambda packet, value: packet._replace(tos=packet.tos & 0xFC | value & 3),
+    ("ether", "saddr"): lambda packet, value: packet._replace(smac=_mac(value)),
+    ("ether", "daddr"): lambda packet, value: packet._replace(dmac=_mac(value)),
+    **{(name, "sport"): lambda packet, value: packet._replace(sport=value) for name in (*TRANSPORTS, "th")},
+    **{(name, "dport"): lambda packet, value: packet._replace(dport=value) for name in (*TRANSPORTS, "th")},
+}
+
+
+def compile_change(statement: nft.Change, place: Place) -> Callable[[HookState], nft.Verdict | None]:
+    """Compile a change; `ValueError` for a field that is not modelled."""
+    field = statement.field
+    if isinstance(field, nft.Meta | nft.Ct) and (type(field).__name__.lower(), field.key) in SILENT:
+        return lambda _: None
+    if isinstance(field, nft.Opaque) and field.text.startswith("tcp option"):
+        return lambda _: None
+    datatype, apply = _target(field)
+    value = compile_value(statement.value, place, datatype)
+    guard = payload_field(field).read if isinstance(field, nft.Payload) else None
+    rule = place.rule
+    text = emit_statement(statement)
+
+    def change(state: HookState) -> nft.Verdict | None:
+        number = _read(value, state)
+        if number is None or (guard is not None and guard(state) is None):
+            return nft.Verdict("break")
+        if isinstance(number, Doubt):
+            state.walk.choices.choose(f"{text} at {place.where} sets what it reads: {number.fact}", number.options()[:1])
+            return None
+        before = (state.skb.packet, state.skb.mark, state.skb.connection.mark if state.skb.connection is not None else 0)
+        apply(state, number)
+        after = (state.skb.packet, state.skb.mark, state.skb.connection.mark if state.skb.connection is not None else 0)
+        if before != after:
+            handle = f", handle {rule.handle}" if rule.handle is not None else ""
+            arguments = (rule.place, f"{rule.position}{handle}", text)
+            word = "mark" if before[0] == after[0] else "rewrite"
+            state.decision = Decision(word, "{0} rule {1}: {2}", arguments, rule.span)
+        return None
+
+    return change
+
+
+def _read(value: Compiled, state: HookState) -> int | Doubt | None:
+    found = value.read(state)
+    return found if found is None or isinstance(found, int | Doubt) else None
+
+
+def _target(field: nft.Expression) -> tuple[str, Callable[[HookState, int], None]]:
+    match field:
+        case nft.Payload(protocol, name) if (protocol, name) in _PAYLOAD:
+            return payload_field(field).datatype, _put(_PAYLOAD[protocol, name])
+        case nft.Meta("mark"):
+            return meta_field(field).datatype, _set_mark
+        case nft.Meta("pkttype"):
+            return "pkt_type", _set_packet_type
+        case nft.Ct("mark"):
+            return "mark", _set_connection_mark
+        case nft.Ct("zone", direction):
+            return "integer", _set_zone(direction)
+        case _:
+            raise ValueError("a field that is not modelled")
+
+
+def _put(put: Put) -> Callable[[HookState, int], None]:
+    def apply(state: HookState, value: int) -> None:
+        state.skb.packet = put(state.skb.packet, value)
+
+    return apply
+
+
+def _set_mark(state: HookState, value: int) -> None:
+    state.skb.mark = value & 0xFFFFFFFF
+
+
+def _set_packet_type(state: HookState, value: int) -> None:
+    names = {number: name for name, number in PACKET_TYPES.items() if name not in {"unicast", "other"}}
+    state.skb.pkt_type = names.get(value, state.skb.pkt_type)
+
+
+def _set_connection_mark(state: HookState, value: int) -> None:
+    if state.skb.connection is not None:
+        state.skb.connection.mark = value & 0xFFFFFFFF
+
+
+def _set_zone(direction: str) -> Callable[[HookState, int], None]:
+    def apply(state: HookState, value: int) -> None:
+        # only before conntrack saw the packet (nft_ct_set_zone_eval)
+        if state.skb.connection is None and not state.skb.ctinfo:
+            state.skb.template = Template(Zone(value & 0xFFFF, direction != "reply", direction != "original"))
+
+    return apply

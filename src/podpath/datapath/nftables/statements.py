@@ -1,0 +1,260 @@
+"""Statements of a rule, compiled to what they do to a packet (net/netfilter/nf_tables_core.c:nft_do_chain v6.12).
+
+A statement gives None where the rule goes on, `BREAK` where it ends without a verdict, a jump, or what becomes of the packet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from podpath.datapath.netfilter.rules import ACT, CompiledRule
+from podpath.datapath.netfilter.state import Act, Answer, Check, Decision, Doubt, HookState
+from podpath.datapath.netfilter.verdicts import ACCEPT, DROP, Verdict
+from podpath.datapath.nftables.conditions import compile_match
+from podpath.datapath.nftables.mangling import compile_change
+from podpath.datapath.nftables.translation import compile_nat
+from podpath.datapath.nftables.values import Place, compile_lookup, compile_value
+from podpath.datapath.trace import RuleHit
+from podpath.datapath.xtables.context import RuleContext
+from podpath.datapath.xtables.targets import queue, reject
+from podpath.net import nft
+from podpath.net.provenance import Option
+from podpath.node.netfilter import MatchOption, Rule, Target
+from podpath.node.nftables import NftRule
+from podpath.node.nftables_text import emit_rule, emit_statement
+
+BREAK = nft.Verdict("break")
+"""NFT_BREAK: the rule does not match, the next one is tried."""
+Result = nft.Verdict | Verdict | None
+Op = Callable[[HookState], Result]
+DROPPING = ("xt target", "synproxy", "tproxy")
+"""Statements that are not modelled and may end a packet."""
+
+
+def compile_rule(rule: NftRule, place: Place) -> tuple[Op, ...]:
+    """Compile a rule to its statements, the last of which records that it matched where it has no counter."""
+    ops: list[Op] = []
+    counts = any(isinstance(statement, nft.Counter) for statement in rule.statements)
+    if rule.unread:
+        ops.append(_ask(f"the packet matches {place.where}, whose text is not whole ({rule.unread})", place))
+    for statement in rule.statements:
+        ends = isinstance(statement, nft.Verdict | nft.Nat | nft.Reject | nft.Queue | nft.Forward | nft.Vmap)
+        if ends and not counts:
+            ops.append(_record_hit(place))
+            counts = True
+        ops.append(compile_statement(statement, place))
+    if not counts:
+        ops.append(_record_hit(place))
+    return tuple(ops)
+
+
+def compile_statement(statement: nft.Statement, place: Place) -> Op:  # noqa: C901, PLR0911  # one arm for each kind
+    """Compile one statement; one that is not modelled forks the walk."""
+    try:
+        match statement:
+            case nft.Match():
+                return _compile_condition(compile_match(statement, place), place)
+            case nft.Vmap():
+                return _compile_vmap(statement, place)
+            case nft.Verdict():
+                return _compile_verdict(statement, place)
+            case nft.Counter():
+                return _record_hit(place)
+            case nft.Change():
+                return compile_change(statement, place)
+            case nft.Nat():
+                return compile_nat(statement, place)
+            case nft.Reject():
+                return _compile_reject(statement, place)
+            case nft.Queue(text):
+                number = next((word for word in text.split() if word[:1].isdigit()), "0")
+                options = (MatchOption("queue-num", (number.partition("-")[0],)),)
+                return borrow(place, lambda context: queue.compile_target(Target("NFQUEUE", options), context))
+            case nft.Notrack():
+                return _compile_notrack(place)
+            case nft.Forward():
+                return _compile_forward(statement, place)
+            case nft.Limit():
+                return _compile_limit(statement, place)
+            case nft.Log() | nft.Duplicate() | nft.SetUpdate(text=""):
+                return lambda _: None
+            case _:
+                return _compile_unknown(statement, place)
+    except ValueError as error:
+        return _compile_unknown(statement, place, str(error))
+
+
+def describe(rule: NftRule) -> str:
+    """Name a rule as steps do: by its chain, its place there, its handle and its text."""
+    handle = f", handle {rule.handle}" if rule.handle is not None else ""
+    return f"{rule.place} rule {rule.position}{handle} ({emit_rule(rule)})"
+
+
+def stand_in(rule: NftRule, target: str = "") -> Rule:
+    """Give a rule of iptables that has the place of this one, for what both do alike."""
+    return Rule(rule.table, rule.place, rule.position, rule.span, Target(target))
+
+
+def borrow(place: Place, compile_act: Callable[[RuleContext], Act]) -> Op:
+    """Do what a target of iptables does."""
+    rule = stand_in(place.rule)
+    compiled: dict[int, Act] = {}
+
+    def run(state: HookState) -> Result:
+        family = state.skb.packet.family
+        act = compiled.get(family)
+        if act is None:
+            context = RuleContext(rule, place.table.netns, family, "nft", place.table.no_sets)
+            act = compiled[family] = compile_act(context)
+        return act(state, CompiledRule(rule, (), ACT, act))
+
+    return run
+
+
+def _record_hit(place: Place) -> Op:
+    netns, rule = place.table.netns, place.rule
+
+    def record(state: HookState) -> None:
+        state.walk.matched.append(RuleHit(netns, "native", state.hook, rule))
+
+    return record
+
+
+def _compile_condition(check: Check, place: Place) -> Op:
+    def decide(state: HookState) -> Result:
+        return None if settle(state, check(state)) else BREAK
+
+    del place
+    return decide
+
+
+def settle(state: HookState, answer: Answer) -> bool:
+    """Take a condition's answer, or ask for what it depends on."""
+    if isinstance(answer, Doubt):
+        chosen = state.walk.choices.choose(answer.fact, answer.options(), ask=answer.ask, random=answer.random)
+        return chosen is not answer.negated
+    return answer
+
+
+def _ask(fact: str, place: Place) -> Op:
+    doubt = Doubt(fact, likely=False, ask=place.show)
+    return lambda state: None if settle(state, doubt) else BREAK
+
+
+def _compile_verdict(verdict: nft.Verdict, place: Place) -> Op:
+    rule = place.rule
+    if verdict.kind not in {"accept", "drop"}:
+        return lambda _: verdict
+    word, final = verdict.kind, ACCEPT if verdict.kind == "accept" else DROP
+    text = describe(rule)
+
+    def decide(state: HookState) -> Result:
+        state.decision = Decision(word, "{0} {1}s it", (text, word), rule.span)
+        return final
+
+    return decide
+
+
+def _compile_vmap(statement: nft.Vmap, place: Place) -> Op:
+    find = compile_lookup(statement.key, statement.data, place)
+    if isinstance(statement.data, nft.SetRef):
+        place.table.data_types(statement.data)
+    ops: dict[int, Op] = {}
+    doubt_text = f"{emit_statement(statement)} at {place.where} finds a verdict"
+
+    def run(state: HookState) -> Result:
+        entry = find(state)
+        if isinstance(entry, Doubt):
+            settle(state, Doubt(doubt_text, likely=False, ask=place.show))
+            return BREAK
+        if entry is None or not isinstance(entry.data, nft.Verdict):
+            return BREAK
+        op = ops.get(id(entry))
+        if op is None:
+            op = ops[id(entry)] = _compile_verdict(entry.data, place)
+        return op(state)
+
+    return run
+
+
+def _compile_reject(statement: nft.Reject, place: Place) -> Op:
+    def compile_act(context: RuleContext) -> Act:
+        answer = reject_answer(statement, context.family)
+        return reject.compile_target(Target("REJECT", (MatchOption("reject-with", (answer,)),)), context)
+
+    return borrow(place, compile_act)
+
+
+_UNIVERSAL = {
+    "port-unreachable": ("icmp-port-unreachable", "icmp6-port-unreachable"),
+    "admin-prohibited": ("icmp-admin-prohibited", "icmp6-adm-prohibited"),
+    "host-unreachable": ("icmp-host-unreachable", "icmp6-addr-unreachable"),
+    "no-route": ("icmp-net-unreachable", "icmp6-no-route"),
+}
+"""What `icmpx` means in each family (net/netfilter/nft_reject.c:icmp_code_v4, icmp_code_v6 v6.12)."""
+_ICMP = {"prot-unreachable": "icmp-proto-unreachable"}
+_ICMPV6 = {"admin-prohibited": "icmp6-adm-prohibited"}
+
+
+def reject_answer(statement: nft.Reject, family: int) -> str:
+    """Give a reject's answer as iptables names it; `ValueError` for one that it does not know."""
+    if statement.kind == "tcp reset":
+        return "tcp-reset"
+    code = statement.code or "port-unreachable"
+    if statement.kind in {"", "icmpx"}:
+        if code not in _UNIVERSAL:
+            raise ValueError(f"expected an answer of reject, saw {code!r}")
+        return _UNIVERSAL[code][0 if family == 4 else 1]
+    return _ICMP.get(code, f"icmp-{code}") if statement.kind == "icmp" else _ICMPV6.get(code, f"icmp6-{code}")
+
+
+def _compile_notrack(place: Place) -> Op:
+    text = describe(place.rule)
+
+    def leave_untracked(state: HookState) -> None:
+        skb = state.skb
+        if skb.connection is None and not skb.ctinfo:
+            skb.ctinfo = "UNTRACKED"
+            state.decision = Decision("untracked", "{0} keeps the packet from conntrack", (text,), place.rule.span)
+
+    return leave_untracked
+
+
+def _compile_forward(statement: nft.Forward, place: Place) -> Op:
+    """Send the packet out by a device at once (net/netfilter/nft_fwd_netdev.c v6.12); only at ingress and egress."""
+    device = compile_value(statement.device, place, "ifname_text") if not isinstance(statement.device, nft.Literal) else None
+    if device is not None or not isinstance(statement.device, nft.Literal):
+        raise ValueError("expected a device's name")
+    name, text = statement.device.text, describe(place.rule)
+
+    def forward(state: HookState) -> Result:
+        state.forward_to = name
+        state.decision = Decision("forward", "{0} sends it out by {1} at once", (text, name), place.rule.span)
+        return ACCEPT
+
+    return forward
+
+
+def _compile_limit(statement: nft.Limit, place: Place) -> Op:
+    fact = f"{emit_statement(statement)} lets the packet through at {place.where}"
+    doubt = Doubt(fact, likely=not statement.over, ask=place.show)
+    return lambda state: None if settle(state, doubt) else BREAK
+
+
+def _compile_unknown(statement: nft.Statement, place: Place, why: str = "not modelled") -> Op:
+    text = emit_statement(statement)
+    fact = f"what {text} does at {place.where} ({why})"
+    options = [Option("go on", "the packet goes on behind it"), Option("break", "the rule ends there")]
+    if text.startswith(DROPPING):
+        options.append(Option("drop", "the packet ends there"))
+
+    def run(state: HookState) -> Result:
+        effect = state.walk.choices.choose(fact, options, ask=place.show)
+        if effect == "go on":
+            return None
+        if effect == "break":
+            return BREAK
+        state.decision = Decision("drop", "{0} is taken to drop it", (describe(place.rule),), place.rule.span)
+        return DROP
+
+    return run

@@ -1,0 +1,132 @@
+"""`snat`, `dnat`, `masquerade` and `redirect` (net/netfilter/nft_nat.c, nft_masq.c, nft_redir.c v6.12).
+
+What becomes of the connection is what iptables' targets do; only where address and port come from is nftables' own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from podpath.datapath.nat.binding import bind_destination, bind_source
+from podpath.datapath.nat.ranges import NULL, NatRange
+from podpath.datapath.netfilter.rules import ACT, CompiledRule
+from podpath.datapath.netfilter.state import Doubt, HookState
+from podpath.datapath.netfilter.verdicts import ACCEPT, Verdict
+from podpath.datapath.nftables.values import Compiled, Place, compile_value, constant_range
+from podpath.datapath.xtables.context import RuleContext
+from podpath.datapath.xtables.targets import masquerade, redirect
+from podpath.net import nft
+from podpath.net.addresses import Family
+from podpath.node.netfilter import MatchOption, Rule, Target
+
+if TYPE_CHECKING:
+    from podpath.node.nftables import NftRule
+
+RANDOM = frozenset({"random", "fully-random"})
+Op = Callable[[HookState], "nft.Verdict | Verdict | None"]
+_BREAK = nft.Verdict("break")
+_FAMILIES: dict[str, Family] = {"ip": 4, "ip6": 6}
+
+
+def compile_nat(statement: nft.Nat, place: Place) -> Op:
+    """Compile a translation; `ValueError` where its address or port is not modelled."""
+    family = _FAMILIES.get(statement.family or place.table.source.family)
+    read = _compile_range(statement, place, family)
+    rule = place.rule
+    proxy = Rule(rule.table, rule.place, rule.position, rule.span, Target(statement.kind))
+    run = _RUNNERS[statement.kind]
+
+    def translate(state: HookState) -> nft.Verdict | Verdict | None:
+        if family is not None and state.skb.packet.family != family:
+            return _BREAK
+        allowed = read(state)
+        if allowed is None:
+            return _BREAK
+        verdict = run(state, proxy, allowed, place)
+        _name_handle(state, rule)
+        return verdict
+
+    return translate
+
+
+def _name_handle(state: HookState, rule: NftRule) -> None:
+    decision = state.decision
+    if decision is not None and decision.span is rule.span and rule.handle is not None and len(decision.arguments) > 1:
+        place, position, *rest = decision.arguments
+        state.decision = decision._replace(arguments=(place, f"{position}, handle {rule.handle}", *rest))
+
+
+def _compile_range(statement: nft.Nat, place: Place, family: Family | None) -> Callable[[HookState], NatRange | None]:
+    flags = set(statement.flags)
+    base = NULL._replace(random=bool(flags & RANDOM), persistent="persistent" in flags)
+    datatype = "ipv6_addr" if family == 6 else "ipv4_addr"
+    if statement.port is not None and _is_constant(statement.port):
+        low, high = constant_range(statement.port, "inet_service")
+        base = base._replace(low_port=low, high_port=high)
+    port = (
+        None if statement.port is None or _is_constant(statement.port) else compile_value(statement.port, place, "inet_service")
+    )
+    if statement.address is not None and _is_constant(statement.address):
+        low, high = constant_range(statement.address, datatype)
+        base = base._replace(low=low, high=high)
+    has_address = statement.address is not None and not _is_constant(statement.address)
+    address = compile_value(statement.address, place, datatype) if has_address and statement.address is not None else None
+    return lambda state: _read_range(base, address, port, state)
+
+
+def _is_constant(expression: nft.Expression) -> bool:
+    return isinstance(expression, nft.Literal | nft.Network | nft.Interval)
+
+
+def _read_range(base: NatRange, address: Compiled | None, port: Compiled | None, state: HookState) -> NatRange | None:
+    """Read what comes from maps; None where a map has nothing, which ends the rule."""
+    if address is not None:
+        parts = address.parts(state)
+        if parts is None or isinstance(parts, Doubt) or not isinstance(parts[0], int):
+            return None
+        base = base._replace(low=parts[0], high=parts[0])
+        if len(parts) > 1 and isinstance(parts[1], int):
+            base = base._replace(low_port=parts[1], high_port=parts[1])
+    if port is not None:
+        number = port.read(state)
+        if not isinstance(number, int):
+            return None
+        base = base._replace(low_port=number, high_port=number)
+    return base
+
+
+def _dnat(state: HookState, rule: Rule, allowed: NatRange, place: Place) -> Verdict:
+    del place
+    return bind_destination(state, rule, allowed)
+
+
+def _snat(state: HookState, rule: Rule, allowed: NatRange, place: Place) -> Verdict:
+    del place
+    return bind_source(state, rule, allowed)
+
+
+def _options(allowed: NatRange, random: str) -> tuple[MatchOption, ...]:
+    options = [MatchOption(random)] if allowed.random else []
+    if allowed.low_port is not None:
+        options.append(MatchOption("to-ports", (f"{allowed.low_port}-{allowed.high_port}",)))
+    return tuple(options)
+
+
+def _masquerade(state: HookState, rule: Rule, allowed: NatRange, place: Place) -> Verdict:
+    context = RuleContext(rule, place.table.netns, state.skb.packet.family, "nft", place.table.no_sets)
+    act = masquerade.compile_target(Target("MASQUERADE", _options(allowed, "random-fully")), context)
+    verdict = act(state, CompiledRule(rule, (), ACT, act))
+    return verdict or ACCEPT
+
+
+def _redirect(state: HookState, rule: Rule, allowed: NatRange, place: Place) -> Verdict:
+    context = RuleContext(rule, place.table.netns, state.skb.packet.family, "nft", place.table.no_sets)
+    act = redirect.compile_target(Target("REDIRECT", _options(allowed, "random")), context)
+    verdict = act(state, CompiledRule(rule, (), ACT, act))
+    return verdict or ACCEPT
+
+
+_RUNNERS: dict[str, Callable[[HookState, Rule, NatRange, Place], Verdict]] = {
+    "dnat": _dnat, "snat": _snat, "masquerade": _masquerade, "redirect": _redirect,
+}  # fmt: skip

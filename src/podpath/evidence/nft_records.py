@@ -1,0 +1,76 @@
+"""What outputs of nft state: tables, chains, sets and rules, one record each, in the order of the output."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from podpath.evidence.records import Record
+from podpath.net import nft
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NftTableRecord(Record):
+    """A table. What belongs to it follows in records of its own."""
+
+    family: str
+    name: str
+    flags: tuple[str, ...] = ()
+    objects: tuple[str, ...] = ()
+    """Counters, quotas, helpers and flowtables of the table, as they are spelled."""
+    managed: bool = False
+    """True where nft warns that iptables-nft manages it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NftChainRecord(Record):
+    """A chain's heading."""
+
+    family: str
+    table: str
+    name: str
+    type: str = ""
+    """Empty for a regular chain."""
+    hook: str = ""
+    priority: int = 0
+    policy: str = "accept"
+    devices: tuple[str, ...] = ()
+    handle: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NftSetRecord(Record):
+    """A named set or map with its elements."""
+
+    family: str
+    table: str
+    name: str
+    types: tuple[str, ...]
+    elements: tuple[nft.Element, ...] = ()
+    data: str = ""
+    flags: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    typeof: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NftRuleRecord(Record):
+    """A rule."""
+
+    family: str
+    table: str
+    chain: str
+    statements: tuple[nft.Statement, ...]
+    handle: int | None = None
+    comment: str = ""
+    unread: str = ""
+    """What of the rule was not understood; empty: nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NftListingRecord(Record):
+    """What an output of nft shows, as a whole."""
+
+    scope: str
+    """`ruleset`, `table`, `chain`, or empty where neither the command nor the output says."""
+    whole: bool
+    """True where nothing of it is cut."""

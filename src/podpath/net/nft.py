@@ -1,0 +1,298 @@
+"""The expressions and statements of nftables rules as immutable values, as nft(8) and libnftables-json(5) spell them.
+
+Readers make them and walks evaluate them, so they stand below both. A constant stays text (`Literal`): what it stands for
+depends on what it is compared with, and a walk that first meets the rule finds out. What nobody here knows is kept whole
+(`Opaque`, `Unknown`), so that a rule never loses a condition in silence.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Literal(NamedTuple):
+    """A constant: `10.0.0.1`, `80`, `tcp`, `established`, `eth*`."""
+
+    text: str
+
+
+class Network(NamedTuple):
+    """A constant prefix: `10.0.0.0/8`."""
+
+    address: str
+    length: int
+
+
+class Interval(NamedTuple):
+    """A constant range, both ends included: `80-90`."""
+
+    first: Literal
+    last: Literal
+
+
+class Flags(NamedTuple):
+    """Several values of a bit field: `established,related`, `fin | syn`."""
+
+    items: tuple[Literal, ...]
+
+
+class Payload(NamedTuple):
+    """A header field: `ip saddr`, `tcp dport`, `th dport`, `ether daddr`."""
+
+    protocol: str
+    field: str
+
+
+class Meta(NamedTuple):
+    """What the kernel knows of a packet besides its bytes: `meta mark`, `iifname`, `meta l4proto`."""
+
+    key: str
+
+
+class Ct(NamedTuple):
+    """What conntrack knows: `ct state`, `ct original ip daddr`."""
+
+    key: str
+    """`state`, `status`, `mark`, `direction`, `zone`, `ip saddr`, `proto-dst`, ..."""
+    direction: str = ""
+    """`original` or `reply`; empty where the key has none."""
+
+
+class Fib(NamedTuple):
+    """A look into the routing tables: `fib saddr . iif oif`, `fib daddr type`."""
+
+    flags: tuple[str, ...]
+    result: str
+    """`oif`, `oifname` or `type`."""
+
+
+class Numgen(NamedTuple):
+    """A number that the kernel draws or counts: `numgen random mod 2`."""
+
+    mode: str
+    """`random` or `inc`."""
+    mod: int
+    offset: int = 0
+
+
+class Hash(NamedTuple):
+    """A number that the kernel hashes: `jhash ip saddr mod 4 seed 0x1`, `symhash mod 2`."""
+
+    kind: str
+    """`jhash` or `symhash`."""
+    mod: int
+    offset: int = 0
+    seed: int | None = None
+    """None: drawn by the kernel when the rule was loaded."""
+    key: Expression | None = None
+
+
+class Binary(NamedTuple):
+    """Bits of a value: `meta mark & 0xff`."""
+
+    op: str
+    """`&`, `|`, `^`, `<<` or `>>`."""
+    left: Expression
+    right: Expression
+
+
+class Concat(NamedTuple):
+    """Several values side by side: `ip daddr . meta l4proto . th dport`."""
+
+    parts: tuple[Expression, ...]
+
+
+class SetRef(NamedTuple):
+    """A named set or map: `@service-ips`."""
+
+    name: str
+
+
+class SetOf(NamedTuple):
+    """An anonymous set: `{ 80, 443 }`."""
+
+    elements: tuple[Element, ...]
+
+
+class MapOf(NamedTuple):
+    """A value looked up by another: `ip daddr map { 10.0.0.1 : 0x1 }`, `meta mark map @targets`."""
+
+    key: Expression
+    data: SetRef | SetOf
+
+
+class Opaque(NamedTuple):
+    """An expression that is not modelled, as it is spelled."""
+
+    text: str
+
+
+class Verdict(NamedTuple):
+    """What becomes of a packet: accept, drop, continue, return, jump, goto."""
+
+    kind: str
+    chain: str = ""
+    """Of `jump` and `goto`."""
+
+
+class Element(NamedTuple):
+    """One element of a set, or of a map with what it leads to."""
+
+    key: Expression
+    """`Literal`, `Network`, `Interval`, or a `Concat` of them; the literal `*` matches what no other element does."""
+    data: Expression | None = None
+    timeout: str = ""
+    comment: str = ""
+
+
+Expression = (
+    Literal
+    | Network
+    | Interval
+    | Flags
+    | Payload
+    | Meta
+    | Ct
+    | Fib
+    | Numgen
+    | Hash
+    | Binary
+    | Concat
+    | SetRef
+    | SetOf
+    | MapOf
+    | Verdict
+    | Opaque
+)
+
+
+class Match(NamedTuple):
+    """A condition: `ip saddr 10.0.0.0/8`, `ct state established,related`."""
+
+    op: str
+    """`==`, `!=`, `<`, `>`, `<=`, `>=`, or `in` where one common bit is enough."""
+    left: Expression
+    right: Expression
+
+
+class Vmap(NamedTuple):
+    """A verdict looked up: `ct state vmap { invalid : drop }`."""
+
+    key: Expression
+    data: SetRef | SetOf
+
+
+class Change(NamedTuple):
+    """A field given a new value: `meta mark set 0x1`, `ip saddr set 10.0.0.1`."""
+
+    field: Expression
+    value: Expression
+
+
+class Nat(NamedTuple):
+    """`snat`, `dnat`, `masquerade` or `redirect`."""
+
+    kind: str
+    address: Expression | None = None
+    port: Expression | None = None
+    flags: tuple[str, ...] = ()
+    family: str = ""
+    """`ip` or `ip6` where the rule says it (in tables of family inet)."""
+
+
+class Reject(NamedTuple):
+    """Drop, and tell the sender."""
+
+    kind: str = ""
+    """`icmp`, `icmpv6`, `icmpx` or `tcp reset`; empty: the family's port-unreachable."""
+    code: str = ""
+
+
+class Counter(NamedTuple):
+    """Counts packets that reach it."""
+
+    packets: int | None = None
+    bytes: int | None = None
+    name: str = ""
+    """Of a named counter object."""
+
+
+class Limit(NamedTuple):
+    """Lets packets pass up to a rate, or those beyond it."""
+
+    text: str
+    """All words behind `limit`."""
+    over: bool = False
+
+
+class Log(NamedTuple):
+    """Writes a line to the kernel's log."""
+
+    text: str = ""
+    """All words behind `log`."""
+
+
+class Queue(NamedTuple):
+    """Hands the packet to a program."""
+
+    text: str = ""
+    """All words behind `queue`."""
+
+
+class Notrack(NamedTuple):
+    """Keeps the packet from conntrack."""
+
+
+class Forward(NamedTuple):
+    """`fwd to DEVICE`: the packet leaves by a device at once."""
+
+    device: Expression
+
+
+class Duplicate(NamedTuple):
+    """`dup to DEVICE`: a copy leaves by a device."""
+
+    text: str
+
+
+class SetUpdate(NamedTuple):
+    """`add @set { ip saddr }`: the packet enters an element."""
+
+    op: str
+    """`add`, `update` or `delete`."""
+    key: Expression
+    name: str
+    text: str = ""
+    """The words behind the key: timeouts and statements of the element."""
+
+
+class Offload(NamedTuple):
+    """`flow add @table`: later packets of the connection bypass the hooks."""
+
+    name: str
+
+
+class Unknown(NamedTuple):
+    """A statement that is not modelled, as it is spelled."""
+
+    text: str
+
+
+Statement = (
+    Match
+    | Vmap
+    | Verdict
+    | Change
+    | Nat
+    | Reject
+    | Counter
+    | Limit
+    | Log
+    | Queue
+    | Notrack
+    | Forward
+    | Duplicate
+    | SetUpdate
+    | Offload
+    | Unknown
+)
