@@ -32,6 +32,7 @@ def watch(event, arguments):
     if event.startswith(WATCHED) or (event == "open" and isinstance(arguments[1], str) and set(arguments[1]) & set("wax+")):
         told.append(f"{event} {arguments!r}")
 
+import numpy  # sets a variable for its library while it is loaded, and takes it back
 import podpath
 sys.dont_write_bytecode = True
 sys.argv = []

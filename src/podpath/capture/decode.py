@@ -1,0 +1,82 @@
+"""The packets of an index to columns, a chunk of packets at a time: what is worked on stays in the processor's cache."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from podpath.capture import icmp, link_layer, network_layer, transport_layer, tunnels
+from podpath.capture.columns import Arps, Columns, Packets, Quotes, empty_arrays, join_rows
+from podpath.capture.index import Bytes, Damage, Index, Interface
+from podpath.capture.layers import Block, Group, Output
+from podpath.capture.work import Layer, Work
+
+CHUNK = 8_192
+"""Packets that are decoded at once: with fewer NumPy's calls cost, with more the cache overflows."""
+
+READERS: dict[Layer, Callable[[Group], Iterator[Work]]] = {
+    Layer.ETHERNET: link_layer.decode_ethernet,
+    Layer.TAG: link_layer.decode_tag,
+    Layer.LLC: link_layer.decode_llc,
+    Layer.COOKED: link_layer.decode_cooked,
+    Layer.COOKED2: link_layer.decode_cooked2,
+    Layer.NULL: link_layer.decode_null,
+    Layer.ARP: network_layer.decode_arp,
+    Layer.IP: network_layer.decode_ip,
+    Layer.IPV4: network_layer.decode_ipv4,
+    Layer.IPV6: network_layer.decode_ipv6,
+    Layer.TCP: transport_layer.decode_tcp,
+    Layer.UDP: transport_layer.decode_udp,
+    Layer.SCTP: transport_layer.decode_sctp,
+    Layer.ICMP: icmp.decode_icmp4,
+    Layer.ICMP6: icmp.decode_icmp6,
+    Layer.IPIP: tunnels.decode_ipip,
+    Layer.IP6IP: tunnels.decode_ip6ip,
+    Layer.GRE: tunnels.decode_gre,
+    Layer.VXLAN: tunnels.decode_vxlan,
+    Layer.GENEVE: tunnels.decode_geneve,
+}
+
+
+def decode_packets(data: Bytes, index: Index, interfaces: Sequence[Interface], chunk: int = CHUNK) -> Packets:
+    """Decode all packets of an index."""
+    arrays = empty_arrays(len(index))
+    for name in ("time", "offset", "caplen", "wirelen", "interface"):
+        arrays[name] = getattr(index, name)
+    out = Output(data, arrays)
+    layers = [link_layer.LINK_TYPES.get(interface.link_type) for interface in interfaces]
+    for start in range(0, len(index), chunk):
+        rows = slice(start, min(start + chunk, len(index)))
+        numbers = index.interface[rows]
+        if len(set(layers)) == 1:
+            _decode_rows(out, rows, layers[0])
+            continue
+        for layer in {layers[number] for number in np.unique(numbers).tolist()}:
+            mine = np.isin(numbers, [number for number, each in enumerate(layers) if each is layer])
+            _decode_rows(out, start + np.flatnonzero(mine), layer)
+    return Packets(
+        columns=Columns(**arrays),
+        arps=Arps(**join_rows(Arps, out.arps)),
+        quotes=Quotes(**join_rows(Quotes, out.quotes)),
+        addresses=out.addresses.values(),
+    )
+
+
+def _decode_rows(out: Output, rows: slice | NDArray[np.int64], layer: Layer | None) -> None:
+    """Decode packets that begin with the same kind of header; of a link type that is not read nothing is decoded."""
+    if layer is None:
+        return
+    at = out.arrays["offset"][rows]
+    block = Block(out, at, out.arrays["caplen"][rows].astype(np.int64), rows)
+    waiting: list[Work] = [(layer, Group(block, None, 0, out.arrays["wirelen"][rows].astype(np.int64)))]
+    while waiting:
+        kind, group = waiting.pop()
+        waiting.extend(READERS[kind](group))
+
+
+def unread_link_types(interfaces: Sequence[Interface]) -> list[Damage]:
+    """Say which link types of a file are not read."""
+    unread = sorted({interface.link_type for interface in interfaces} - set(link_layer.LINK_TYPES))
+    return [Damage(0, f"expected Ethernet, Linux cooked, raw IP or null, saw link type {number}") for number in unread]

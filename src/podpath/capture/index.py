@@ -1,0 +1,79 @@
+"""Where the packets of a capture stand: what a file's frame tells of each, before a byte of a packet is looked at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Bytes = NDArray[np.uint8]
+Offsets = NDArray[np.int64]
+
+
+class Damage(NamedTuple):
+    """A place of a file that could not be read, and why."""
+
+    offset: int
+    """Byte of the file."""
+    why: str
+    """What was expected and what was seen instead, one line."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Interface:
+    """A device that a file says it was taken on. Mutable while the file is read: counters stand at its end."""
+
+    link_type: int
+    """As the LINKTYPE_ registry numbers it."""
+    snaplen: int = 0
+    name: str = ""
+    order: str = "<"
+    """The byte order of the section, in which LINKTYPE_NULL writes its family."""
+    resolution: tuple[int, int] = (1000, 1)
+    """Nanoseconds of a tick as a fraction (pcapng `if_tsresol`)."""
+    shift: int = 0
+    """Seconds to add (pcapng `if_tsoffset`)."""
+    received: int | None = None
+    """Packets that the device received while it was captured; None where the file does not say."""
+    dropped: int | None = None
+    """Packets that the kernel dropped because the capturing program was too slow; None where the file does not say."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Index:
+    """Where packets stand, as arrays of one length, in the order of the file."""
+
+    offset: Offsets
+    """Of the packet's first byte."""
+    caplen: NDArray[np.uint32]
+    wirelen: NDArray[np.uint32]
+    time: NDArray[np.int64]
+    """Nanoseconds since the epoch; 0 where the record has none (simple packet blocks)."""
+    interface: NDArray[np.uint16]
+
+    def __len__(self) -> int:
+        """Count the packets."""
+        return len(self.offset)
+
+
+@dataclass(slots=True, kw_only=True)
+class Contents:
+    """What a file told besides its packets. Mutable while the file is read."""
+
+    interfaces: list[Interface] = field(default_factory=list)
+    damages: list[Damage] = field(default_factory=list)
+    names: dict[str, str] = field(default_factory=dict)
+    """Names of addresses (pcapng name resolution blocks)."""
+
+
+def empty_index() -> Index:
+    """Make the index of no packets."""
+    return Index(
+        offset=np.zeros(0, np.int64),
+        caplen=np.zeros(0, np.uint32),
+        wirelen=np.zeros(0, np.uint32),
+        time=np.zeros(0, np.int64),
+        interface=np.zeros(0, np.uint16),
+    )
