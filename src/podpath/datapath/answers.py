@@ -33,6 +33,7 @@ def _reset(packet: Packet) -> Packet:
     flags = protocols.RST if acknowledged else protocols.RST | protocols.ACK
     seq = packet.ack if acknowledged else 0
     ack = 0 if acknowledged else packet.seq + packet.payload + bool(packet.flags & protocols.SYN)
+    # net/ipv4/tcp_ipv4.c:tcp_v4_send_reset v6.12: with the TOS of what it answers
     return Packet(
-        packet.dst, packet.src, protocols.TCP, packet.dport, packet.sport, flags, length=HEADER, seq=seq, ack=ack
+        packet.dst, packet.src, protocols.TCP, packet.dport, packet.sport, flags, tos=packet.tos, length=HEADER, seq=seq, ack=ack
     )  # fmt: skip

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from podpath.datapath import paths
 from podpath.datapath.answers import refuse
 from podpath.datapath.compiled import Engine
+from podpath.datapath.conntrack.remains import drawn_ports, list_entries
 from podpath.datapath.conntrack.tracking import attach_answer
 from podpath.datapath.driver import drive
 from podpath.datapath.exploration import Choices, explore
@@ -156,35 +157,54 @@ def _run(engine: Engine, probe: Probe, choices: Choices, script: tuple[Act, ...]
     ends = _Ends(place_sender(walk, probe), first_packet(probe, script[0]))
     traces: list[Trace] = []
     lost: _Failure | None = None
-    """Of a pure ACK: its sender learns nothing of it and goes on, and what it sends next acknowledges as well."""
+    """Of a pure ACK: its sender goes on where nothing resets it, and what it sends next acknowledges as well."""
+    unheard: tuple[Trace, ...] = ()
     for act, following in zip(script, (*script[1:], None), strict=True):
         place, packet = _next(ends, act)
         skb = send_from(walk, place, packet)
+        skb.by_kernel = skb.link is None and act.reply and packet.protocol in _ECHO
         trace = _send(walk, act.name, skb, packet, reply=act.reply)
         after, failure = _judge(walk, ends, act, trace)
-        if failure is not None and lost is None and _goes_on(act, following, failure):
-            lost = failure
+        if failure is None:
+            traces += (*unheard, trace)
+            ends, lost, unheard = after, None, ()
+            continue
+        answers = _answer(walk, skb, trace)
+        if lost is None and _goes_on(act, following, failure) and not any(_resets(answer, packet) for answer in answers):
+            lost, unheard = failure, answers
             traces.append(trace)
             continue
-        if failure is not None:
-            answers = _answer(walk, skb, trace)
-            if lost is None:
-                traces.append(trace)
-            else:
-                failure, answers = lost, (trace, *answers)
-            return Branch(
-                assumptions=tuple(choices.made), traces=tuple(traces), works=None if failure.kind == "undecided" else False,
-                failure=failure.text, kind=failure.kind, answers=answers,
-            )  # fmt: skip
-        ends, lost = after, None
-        traces.append(trace)
-    return Branch(assumptions=tuple(choices.made), traces=tuple(traces), works=True)
+        if lost is None:
+            traces.append(trace)
+        else:
+            failure, answers = lost, (*unheard, trace, *answers)
+        return _branch(walk, traces, failure, answers)
+    return _branch(walk, traces, None, ())
+
+
+def _branch(walk: Walk, traces: list[Trace], failure: _Failure | None, answers: tuple[Trace, ...]) -> Branch:
+    assumptions, tracked, drawn = tuple(walk.choices.made), list_entries(walk), drawn_ports(walk)
+    if failure is None:
+        return Branch(assumptions=assumptions, traces=tuple(traces), works=True, tracked=tracked, drawn_ports=drawn)
+    return Branch(
+        assumptions=assumptions, traces=tuple(traces), works=None if failure.kind == "undecided" else False,
+        failure=failure.text, kind=failure.kind, answers=answers, tracked=tracked, drawn_ports=drawn,
+    )  # fmt: skip
 
 
 def _goes_on(act: Act, following: Act | None, failure: _Failure) -> bool:
-    """Tell whether the loss of a packet leaves its sender sending: it was a bare ACK, and the next packet is its own too."""
+    """Tell whether the loss of a packet may leave its sender sending: it was a bare ACK, and the next packet is its own too."""
     bare = act.flags == protocols.ACK and not act.payload
-    return bare and failure.kind in ("dropped", "rejected") and following is not None and following.reply is act.reply
+    return bare and failure.kind != "undecided" and following is not None and following.reply is act.reply
+
+
+def _resets(answer: Trace, packet: Packet) -> bool:
+    """Tell whether an answer to a packet is a reset that reaches the socket which sent it."""
+    outcome = answer.outcome
+    if not answer.packet.flags & protocols.RST or not isinstance(outcome, Delivered | Transmitted):
+        return False
+    came = outcome.packet
+    return (came.src, came.sport, came.dst, came.dport) == (packet.dst, packet.dport, packet.src, packet.sport)
 
 
 def _next(ends: _Ends, act: Act) -> tuple[Place, Packet]:
@@ -212,16 +232,19 @@ def _answer(walk: Walk, skb: Skb, trace: Trace) -> tuple[Trace, ...]:
     """Walk what the packet's sender is told: the error of the stage that rejected it, or of the host that did not want it."""
     outcome, direction = trace.outcome, trace.direction == "original"
     if isinstance(outcome, Rejected) and skb.answer is not None:
-        error = Skb(skb.answer, walk.node.namespaces[outcome.netns], uid=0)
+        error = Skb(skb.answer, walk.node.namespaces[outcome.netns], by_kernel=True)
         attach_answer(error, skb)
-        return (_send(walk, outcome.answer, error, skb.answer, reply=direction),)
+        name = "icmp-host-unreachable" if outcome.answer == "EHOSTUNREACH" else outcome.answer
+        return (_send(walk, name, error, skb.answer, reply=direction),)
     if not isinstance(outcome, Delivered | Transmitted):
         return ()
     answer = refuse(outcome.packet)
     if answer is None:
         return ()
     name = "RST" if answer.protocol == protocols.TCP else "icmp-port-unreachable"
-    return (_send(walk, name, send_from(walk, place_of(walk, outcome), answer), answer, reply=direction),)
+    refusal = send_from(walk, place_of(walk, outcome), answer)
+    refusal.by_kernel = refusal.link is None
+    return (_send(walk, name, refusal, answer, reply=direction),)
 
 
 def _judge(walk: Walk, ends: _Ends, act: Act, trace: Trace) -> tuple[_Ends, _Failure | None]:

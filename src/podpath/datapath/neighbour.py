@@ -59,7 +59,10 @@ def resolve(walk: Walk, namespace: Namespace, link: Link, destination: Destinati
         if walk.choices.asked == asked:
             namespace.answers[key] = found
     if found.asked is not None and found.sender is not None:
-        walk.heard[found.asked.netns, found.asked.link.name, found.sender] = namespace.mac(link)
+        hearer = (found.asked.netns, found.asked.link.name, found.sender)
+        if hearer not in walk.resolved:
+            # An entry that its own request made stays what it is: a request asserts no reachability (arp_process).
+            walk.heard[hearer] = namespace.mac(link)
     if found.failed:
         return _recall(walk, namespace, link, nexthop, found)
     return found

@@ -28,7 +28,7 @@ def route(walk: Walk, skb: Skb) -> Next:
     packet = skb.packet
     source = None if packet.src.is_unspecified else packet.src
     flow = Flow(packet.dst, source, "lo", None, skb.mark, packet.tos, packet.protocol, packet.sport, packet.dport, skb.uid or 0)
-    decided = route_output(walk, walk.engine.namespace(skb.netns.name), flow, any_source=skb.uid is None)
+    decided = route_output(walk, walk.engine.namespace(skb.netns.name), flow, any_source=skb.uid is None or skb.by_kernel)
     if decided.destination is None:
         return _fail(walk, skb, decided)
     if source is None and decided.source is not None:

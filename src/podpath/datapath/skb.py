@@ -62,6 +62,8 @@ class Skb:
     """`host`, `otherhost`, `broadcast`, `multicast`: from the destination MAC."""
     uid: int | None = None
     """The sending socket's owner; None for a forwarded packet."""
+    by_kernel: bool = False
+    """True for what the kernel sends by itself (an error, a reset, an echo reply): no process owns it."""
     looped: bool = False
     """True for what the host sends to itself over `lo`: it keeps its route and connection."""
     port: Link | None = None

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from podpath.net.addresses import Address, Mac
 from podpath.net.packet import Packet
 from podpath.net.probe import Probe
 from podpath.net.provenance import Span
-from podpath.node.netfilter import Rule
-from podpath.node.nftables import NftRule
+from podpath.node.netfilter import ConntrackEntry, Rule
 
 
 class Step(NamedTuple):
@@ -47,9 +47,9 @@ class RuleHit(NamedTuple):
 
     netns: str
     flavour: str
-    """`legacy` or `nft` of iptables, or `native`."""
+    """`legacy` or `nft`."""
     hook: str
-    rule: Rule | NftRule
+    rule: Rule
 
 
 class NearMiss(NamedTuple):
@@ -145,7 +145,7 @@ class Trace:
     steps: tuple[Step, ...]
     outcome: Outcome
     matched: tuple[RuleHit, ...] = ()
-    """Every rule that matched, in order, counters-only ones too."""
+    """Every iptables rule that matched, in order, counters-only ones too."""
 
     @property
     def deciding(self) -> Step:
@@ -167,6 +167,10 @@ class Branch:
     """What sort of failure it is, one of `conversation.KINDS`; empty where the connection works."""
     answers: tuple[Trace, ...] = ()
     """The ways of the errors that the failing packet's sender is sent: an ICMP error, a reset."""
+    tracked: Mapping[str, tuple[ConntrackEntry, ...]] = field(default_factory=dict)
+    """The conntrack entries that its packets met or made, as they are left behind, by namespace."""
+    drawn_ports: frozenset[int] = frozenset()
+    """Ports in its packets that stand for any: the kernel draws them at random."""
 
     @property
     def last(self) -> Trace:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from podpath.datapath import cilium
 from podpath.datapath.frames import BROADCAST, with_macs
 from podpath.datapath.hook import pass_hook
@@ -61,10 +63,11 @@ def find_neighbour(walk: Walk, skb: Skb) -> Next:
 
 def _unreachable(walk: Walk, skb: Skb, found: Resolution) -> Dropped | Rejected:
     walk.step("neighbour", skb, FUNCTION, skb.packet, "reject", found.template, *found.arguments, spans=found.spans)
-    if skb.iif is None:
-        reason = drop_reason("neighbour failed", walk.node.kernel)
-        return Rejected(netns=skb.netns.name, reason=reason, answer="EHOSTUNREACH")
-    return reject(walk, skb, "neighbour failed", "icmp-host-unreachable")
+    ended = reject(walk, skb, "neighbour failed", "icmp-host-unreachable")
+    if skb.iif is None and isinstance(ended, Rejected):
+        # The error goes to the own host, over lo, and tells the socket (net/ipv4/route.c:ipv4_link_failure v6.12).
+        return replace(ended, answer="EHOSTUNREACH")
+    return ended
 
 
 def run_egress_programs(walk: Walk, skb: Skb) -> Next:

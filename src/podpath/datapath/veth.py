@@ -41,4 +41,4 @@ def enter(walk: Walk, skb: Skb, peer: Peer) -> None:
     skb.link = walk.engine.namespace(peer.netns).link(peer.link)
     skb.connection, skb.ctinfo, skb.reply, skb.template, skb.destination = None, "", False, None, None
     skb.iif = skb.oif = skb.physin = skb.physout = skb.port = skb.uid = skb.vlan = None
-    skb.prerouted = skb.bridged = skb.looped = False
+    skb.prerouted = skb.bridged = skb.looped = skb.by_kernel = False

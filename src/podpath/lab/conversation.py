@@ -91,7 +91,8 @@ def send_probe(
         end = time.monotonic() + 0.9
         while (left := min(deadline, end) - time.monotonic()) > 0:
             moved = False
-            for key, events in selector.select(left):
+            # Servers first: a connection is accepted before the client's data are sent, and so has an owner when it answers.
+            for key, events in sorted(selector.select(left), key=lambda ready: ready[0].fileobj is client):
                 if key.fileobj is client:
                     application = _advance_client(probe, client, selector, events, application)
                 elif isinstance(key.fileobj, socket.socket) and key.fileobj not in tap.descriptors:

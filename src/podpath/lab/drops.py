@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -79,4 +80,5 @@ def remove_stale_instances() -> None:
     for directory in (TRACING / "instances").glob(f"{PREFIX}*"):
         process = directory.name.removeprefix(PREFIX)
         if process.isdigit() and not Path(f"/proc/{process}").exists():
-            directory.rmdir()
+            with suppress(OSError):  # another lab may clear it at the same moment
+                directory.rmdir()

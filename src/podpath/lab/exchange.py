@@ -7,10 +7,11 @@ from podpath.net import protocols
 from podpath.node.node import HOST
 
 _SYN, _SYN_ACK, _ACK, _DATA, _ANSWER = script_of(protocols.TCP)
+LAST_ACK = "data reply ACK"
 KERNEL_SCRIPTS: dict[int, tuple[Act, ...]] = {
     protocols.TCP: (
         _SYN, _SYN_ACK, _ACK, _DATA, Act("data ACK", True, protocols.ACK, 1, 1 + PAYLOAD),
-        _ANSWER, Act("data reply ACK", False, protocols.ACK, 1 + PAYLOAD, 1 + PAYLOAD),
+        _ANSWER, Act(LAST_ACK, False, protocols.ACK, 1 + PAYLOAD, 1 + PAYLOAD),
     ),
 }  # fmt: skip
 """A new connection is in quick-ack mode, so each side's data is acknowledged by a packet of its own

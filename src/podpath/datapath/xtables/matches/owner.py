@@ -17,8 +17,11 @@ def compile_match(match: Match, context: RuleContext) -> tuple[Check, ...]:
 
 
 def is_local(state: HookState) -> bool:
-    """Tell whether a socket of this host sent the packet: only such a packet has an owner."""
-    return state.skb.iif is None and state.skb.physin is None
+    """Tell whether a process of this host sent the packet: only such a packet has an owner.
+
+    The sockets by which the kernel sends errors, resets and echo replies have no file (net/ipv4/icmp.c, tcp_ipv4.c v6.12).
+    """
+    return state.skb.iif is None and state.skb.physin is None and not state.skb.by_kernel
 
 
 def _compile_user(option: MatchOption, _: RuleContext) -> Check:

@@ -1,0 +1,41 @@
+"""What a walk leaves behind in the connection tracking tables, as `conntrack -L` would list it afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from podpath.datapath.conntrack.tuples import inverse
+from podpath.node.netfilter import ConntrackEntry
+
+if TYPE_CHECKING:
+    from podpath.datapath.conntrack.connection import Connection
+    from podpath.datapath.skb import Walk
+
+
+def list_entries(walk: Walk) -> Mapping[str, tuple[ConntrackEntry, ...]]:
+    """Give the entries that the walk's packets met or made, by namespace; a namespace without any is not there."""
+    found = {name: tuple(_entry(connection) for connection in table) for name, table in walk.conntrack.items()}
+    return {name: entries for name, entries in found.items() if entries}
+
+
+def drawn_ports(walk: Walk) -> frozenset[int]:
+    """Give the ports in the walk's packets that stand for one which the kernel draws at random."""
+    return frozenset(port for table in walk.conntrack.values() for connection in table for port in _drawn(connection))
+
+
+def _drawn(connection: Connection) -> Iterator[int]:
+    if not connection.port_at_random:
+        return
+    target = inverse(connection.reply)
+    if target.sport != connection.original.sport:
+        yield target.sport
+    if target.dport != connection.original.dport and connection.dst_nat:
+        yield target.dport
+
+
+def _entry(connection: Connection) -> ConntrackEntry:
+    return ConntrackEntry(
+        original=connection.original, reply=connection.reply, state=connection.state, assured=connection.assured,
+        replied=connection.seen_reply, mark=connection.mark, zone=connection.zone.id, span=connection.span,
+    )  # fmt: skip
