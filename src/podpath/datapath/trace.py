@@ -11,6 +11,7 @@ from podpath.net.packet import Packet
 from podpath.net.probe import Probe
 from podpath.net.provenance import Span
 from podpath.node.netfilter import ConntrackEntry, Rule
+from podpath.node.nftables import NftRule
 
 
 class Step(NamedTuple):
@@ -47,9 +48,9 @@ class RuleHit(NamedTuple):
 
     netns: str
     flavour: str
-    """`legacy` or `nft`."""
+    """`legacy` or `nft` of iptables, or `native`."""
     hook: str
-    rule: Rule
+    rule: Rule | NftRule
 
 
 class NearMiss(NamedTuple):
@@ -145,7 +146,7 @@ class Trace:
     steps: tuple[Step, ...]
     outcome: Outcome
     matched: tuple[RuleHit, ...] = ()
-    """Every iptables rule that matched, in order, counters-only ones too."""
+    """Every rule that matched, in order, counters-only ones too."""
 
     @property
     def deciding(self) -> Step:

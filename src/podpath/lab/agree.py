@@ -7,13 +7,14 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 
 from podpath.datapath.conversation import converse
 from podpath.datapath.trace import Conversation
 from podpath.lab import conversation
 from podpath.lab.agreement import Difference, Evidence, compare
-from podpath.lab.apply import apply, enter_private_world, run
+from podpath.lab.apply import LabError, apply, enter_private_world, run
 from podpath.lab.drops import DropTracer
 from podpath.lab.exchange import KERNEL_SCRIPTS, REGISTRATION
 from podpath.lab.generate import PORTS, GeneratedCase, generate_case
@@ -21,7 +22,7 @@ from podpath.lab.script import emit_removal, emit_twin
 from podpath.lab.twin import observe
 from podpath.node.netfilter import Rule
 
-PATIENCE = 0.03
+PATIENCE = 0.05
 """Seconds of quiet to wait for when a difference is looked at a second time: on a busy machine a frame can be late."""
 
 
@@ -74,7 +75,7 @@ class Tally:
 def run_case(case: GeneratedCase, tracer: DropTracer) -> CaseResult:
     """Hold the model's prediction of a case against what the kernel does; a difference counts when it shows twice."""
     prediction = predict(case)
-    evidence = observe_case(case, tracer, conversation.QUIET)
+    evidence = observe_case(case, tracer, PATIENCE if _waits(prediction) else conversation.QUIET)
     differences = compare(prediction, evidence)
     if differences:
         evidence = observe_case(case, tracer, PATIENCE)
@@ -102,6 +103,11 @@ def observe_case(case: GeneratedCase, tracer: DropTracer, quiet: float = convers
         run(emit_removal(twin))
 
 
+def _waits(prediction: Conversation) -> bool:
+    """Tell whether a neighbour does not answer: the kernel gives up on it only after a while."""
+    return any(branch.last.deciding.stage == "neighbour" for branch in prediction.branches)
+
+
 def _extensions(prediction: Conversation) -> frozenset[str]:
     rules = [hit.rule for trace in prediction.branches[0].traces for hit in trace.matched if isinstance(hit.rule, Rule)]
     matches = {f"match {match.name}" for rule in rules for match in rule.matches}
@@ -119,7 +125,7 @@ def run_cases(seeds: range, jobs: int, progress: Callable[[Tally], None]) -> Tal
     processors = sorted(os.sched_getaffinity(0))
     workers = max(1, min(jobs, len(processors), len(seeds)))
     shares = [(processors[index], range(seeds.start + index, seeds.stop, workers)) for index in range(workers)]
-    queue: multiprocessing.Queue[CaseResult | str | None] = context.Queue()
+    queue: multiprocessing.Queue[CaseResult | None] = context.Queue()
     processes = [context.Process(target=_work, args=(*share, queue), daemon=True) for share in shares]
     for process in processes:
         process.start()
@@ -129,31 +135,26 @@ def run_cases(seeds: range, jobs: int, progress: Callable[[Tally], None]) -> Tal
         progress(tally)
     for process in processes:
         process.join()
+        if process.exitcode:
+            raise LabError(f"a worker ended early, after {tally.cases} of {len(seeds)} cases: what it met stands above")
     return tally
 
 
-def _results(queue: multiprocessing.Queue[CaseResult | str | None], workers: int) -> Iterator[CaseResult]:
+def _results(queue: multiprocessing.Queue[CaseResult | None], workers: int) -> Iterator[CaseResult]:
     while workers:
         item = queue.get()
         if item is None:
             workers -= 1
-        elif isinstance(item, str):
-            raise AssertionError(item)
         else:
             yield item
 
 
-def _work(processor: int, seeds: range, queue: multiprocessing.Queue[CaseResult | str | None]) -> None:
+def _work(processor: int, seeds: range, queue: multiprocessing.Queue[CaseResult | None]) -> None:
     os.sched_setaffinity(0, {processor})
-    enter_private_world()
-    tracer = DropTracer(processor)
     try:
-        for seed in seeds:
-            try:
+        enter_private_world()
+        with closing(DropTracer(processor)) as tracer:
+            for seed in seeds:
                 queue.put(run_case(generate_case(seed, os.uname().release), tracer))
-            except Exception as error:  # noqa: BLE001 - a worker's failure is the parent's to tell, with the seed that made it
-                queue.put(f"case {seed}: {error!r}")
-                return
     finally:
-        tracer.close()
         queue.put(None)

@@ -8,17 +8,18 @@ MACs), the ARP requests, every rule that matched and how often, conntrack entrie
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from podpath.datapath.trace import Branch, Conversation, Dropped, Rejected, RuleHit, Step, Trace
 from podpath.lab.conversation import Observation
 from podpath.lab.counters import RulePlace
+from podpath.lab.entries import Entry
+from podpath.lab.exchange import LAST_ACK
 from podpath.lab.frames import Frame
-from podpath.lab.generate import CHOSEN_PORTS
 from podpath.net import nft, protocols
 from podpath.net.packet import Packet
-from podpath.node.netfilter import Rule
+from podpath.node.netfilter import ConnTuple, Rule
 
 _NO_MAC = "00:00:00:00:00:00"
 _DEVICE_STAGES = ("device transmit", "device receive")
@@ -42,6 +43,8 @@ class Evidence:
     counters: Mapping[RulePlace, int]
     drops: tuple[str, ...]
     """Reasons of freed IP packets, in order."""
+    entries: tuple[Entry, ...] = ()
+    """Conntrack entries that were left behind, in every namespace that has rules."""
 
 
 def compare(conversation: Conversation, seen: Evidence, ignored: frozenset[str] = frozenset()) -> tuple[Difference, ...]:
@@ -55,17 +58,23 @@ def compare(conversation: Conversation, seen: Evidence, ignored: frozenset[str] 
 def compare_branch(branch: Branch, seen: Evidence, ignored: frozenset[str] = frozenset()) -> tuple[Difference, ...]:
     """Give the differences between one branch and what was seen."""
     differences: list[Difference] = []
-    predicted_frames = _predicted_frames(branch, macs=not ignored)
+    ports = _Ports(branch)
+    predicted_frames = _predicted_frames(branch, ports, macs=not ignored)
     frames = tuple(frame for frame in seen.observation.frames if frame.netns not in ignored)
-    observed_frames = _observed_frames(frames, macs=not ignored)
+    observed_frames = _observed_frames(frames, ports, macs=not ignored)
     if predicted_frames != observed_frames:
         differences.append(Difference(what="frames", predicted="\n".join(predicted_frames), observed="\n".join(observed_frames)))
     predicted_hits, observed_hits = _predicted_hits(branch), Counter(dict(seen.counters))
     if predicted_hits != observed_hits:
         only_model, only_kernel = predicted_hits - observed_hits, observed_hits - predicted_hits
         differences.append(Difference(what="rules", predicted=_spell_hits(only_model), observed=_spell_hits(only_kernel)))
+    predicted_entries, observed_entries = _predicted_entries(branch, ports, ignored), _spell_entries(seen.entries, ports)
+    if predicted_entries != observed_entries:
+        differences.append(
+            Difference(what="conntrack", predicted="\n".join(predicted_entries), observed="\n".join(observed_entries))
+        )
     works = seen.observation.application == "ok"
-    if branch.works is not works:
+    if _answered(branch) is not works:
         differences.append(
             Difference(what="application", predicted=branch.failure or str(branch.works), observed=seen.observation.application)
         )
@@ -76,10 +85,8 @@ def compare_branch(branch: Branch, seen: Evidence, ignored: frozenset[str] = fro
 
 
 def _predicted_drop(trace: Trace) -> str:
-    """Give the reason of a packet that the kernel frees at once: a sender that is refused never made one, and one that waits
-    for a neighbour is freed seconds later.
-    """
-    if trace.deciding.stage in ("route output", "neighbour"):
+    """Give the reason of a packet that the kernel frees: a sender that is refused never made one."""
+    if trace.deciding.stage == "route output":
         return ""
     return trace.outcome.reason if isinstance(trace.outcome, Dropped | Rejected) else ""
 
@@ -107,10 +114,11 @@ def _spell_hits(hits: Counter[RulePlace]) -> str:
     )
 
 
-def _predicted_frames(branch: Branch, *, macs: bool) -> list[str]:
+def _predicted_frames(branch: Branch, ports: _Ports, *, macs: bool) -> list[str]:
     steps = [step for trace in (*branch.traces, *branch.answers) for step in trace.steps if step.stage in _DEVICE_STAGES]
     return [
-        _spell(step.netns, step.link, step.stage == "device transmit", step.after, macs) for step in sorted(steps, key=_netns)
+        _spell(step.netns, step.link, step.stage == "device transmit", ports.settle(step.after), macs)
+        for step in sorted(steps, key=_netns)
     ]
 
 
@@ -119,20 +127,67 @@ def _netns(step: Step) -> str:
     return step.netns
 
 
-def _observed_frames(frames: tuple[Frame, ...], *, macs: bool) -> list[str]:
+def _observed_frames(frames: tuple[Frame, ...], ports: _Ports, *, macs: bool) -> list[str]:
     in_order = sorted(frames, key=lambda frame: (frame.netns, frame.time))
-    return [_spell(frame.netns, frame.link, frame.outgoing, frame.packet, macs) for frame in in_order if frame.packet is not None]
+    return [
+        _spell(frame.netns, frame.link, frame.outgoing, ports.settle(frame.packet), macs)
+        for frame in in_order
+        if frame.packet is not None
+    ]
 
 
 def _spell(netns: str, link: str | None, outgoing: bool, packet: Packet, with_macs: bool) -> str:  # noqa: FBT001 - a direction
     arrow = "out" if outgoing else "in"
     kind = packet.protocol == protocols.ICMP and packet.icmp_type not in (0, 8)
-    ports = "" if kind or packet.protocol == protocols.ICMP else f" {_port(packet.sport)}>{_port(packet.dport)}"
+    ports = "" if kind or packet.protocol == protocols.ICMP else f" {packet.sport}>{packet.dport}"
     tcp = f" [{protocols.flag_names(packet.flags)}]" if packet.protocol == protocols.TCP else ""
     icmp = f" type {packet.icmp_type} code {packet.icmp_code}" if packet.protocol == protocols.ICMP else ""
+    size = f" length {packet.length}{' DF' if packet.dont_fragment else ''}"
     macs = f" {packet.smac or _NO_MAC}>{packet.dmac or _NO_MAC}" if with_macs else ""
-    return f"{netns} {link} {arrow}: {packet.src} > {packet.dst}{ports}{tcp}{icmp} ttl {packet.ttl} tos {packet.tos:#x}{macs}"
+    return (
+        f"{netns} {link} {arrow}: {packet.src} > {packet.dst}{ports}{tcp}{icmp} ttl {packet.ttl} tos {packet.tos:#x}{size}{macs}"
+    )
 
 
-def _port(port: int) -> str:
-    return "chosen" if port in CHOSEN_PORTS else str(port)
+class _Ports:
+    """Ports that the kernel draws at random, on both sides put down as 0: any that the prediction does not have otherwise."""
+
+    def __init__(self, branch: Branch) -> None:
+        self._drawn = branch.drawn_ports
+        packets = [step.after for trace in (*branch.traces, *branch.answers) for step in trace.steps] if self._drawn else []
+        self._fixed = {port for packet in packets for port in (packet.sport, packet.dport)} - self._drawn
+
+    def settle(self, packet: Packet) -> Packet:
+        """Give a packet with its drawn ports replaced."""
+        if not self._drawn:
+            return packet
+        return packet._replace(sport=self._settled(packet.sport), dport=self._settled(packet.dport))
+
+    def settle_tuple(self, ends: ConnTuple) -> ConnTuple:
+        """Do the same to a conntrack tuple."""
+        return ends._replace(sport=self._settled(ends.sport), dport=self._settled(ends.dport)) if self._drawn else ends
+
+    def _settled(self, port: int) -> int:
+        return port if port in self._fixed else 0
+
+
+def _answered(branch: Branch) -> bool | None:
+    """Tell whether the client has its answer: that its own last acknowledgement is lost it does not learn."""
+    return True if branch.works is False and branch.last.name == LAST_ACK else branch.works
+
+
+def _predicted_entries(branch: Branch, ports: _Ports, ignored: frozenset[str]) -> list[str]:
+    entries = (
+        Entry(netns, entry.original, entry.reply, entry.replied, entry.assured, entry.state, entry.mark, entry.zone)
+        for netns, listed in branch.tracked.items()
+        for entry in listed
+        if netns not in ignored
+    )
+    return _spell_entries(entries, ports)
+
+
+def _spell_entries(entries: Iterable[Entry], ports: _Ports) -> list[str]:
+    settled = (
+        entry._replace(original=ports.settle_tuple(entry.original), reply=ports.settle_tuple(entry.reply)) for entry in entries
+    )
+    return sorted(map(str, settled))

@@ -12,6 +12,7 @@ from podpath.lab.apply import apply
 from podpath.lab.bpf_standin import emulate_programs
 from podpath.lab.counters import RulePlace, read_counters
 from podpath.lab.drops import Drop, DropTracer
+from podpath.lab.entries import Entry, read_entries
 from podpath.lab.exchange import KERNEL_SCRIPTS, REGISTRATION
 from podpath.lab.frames import Tap
 from podpath.lab.script import Command, Twin, emit_twin
@@ -118,13 +119,16 @@ def observe(node: Node, probe: Probe, tracer: DropTracer, ports: tuple[int, ...]
         tracer.read()
         counters: dict[RulePlace, int] = {}
         drops: list[Drop] = []
+        entries: list[Entry] = []
+        tracking = [name for name, netns in node.namespaces.items() if netns.netfilter or netns.nftables.items]
 
         def look() -> None:
             drops.extend(drop for drop in tracer.read() if drop.protocol == IPV4)
             counters.update(read_counters(node))
+            entries.extend(entry for netns in tracking for entry in read_entries(netns))
 
         seen = conversation.send_probe(probe, tap, servers, quiet=quiet, before_closing=look)
-        return Evidence(observation=seen, counters=counters, drops=tuple(drop.reason for drop in drops))
+        return Evidence(observation=seen, counters=counters, drops=tuple(drop.reason for drop in drops), entries=tuple(entries))
     finally:
         tap.close()
         servers.close()
