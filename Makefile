@@ -1,9 +1,9 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup check format test kernel bench docs incidents
+.PHONY: help setup check format test kernel bench performance docs incidents
 BIN := .venv/bin
 
 help: ## List these targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## Install what development needs, and podpath itself in place, into .venv
 	scripts/install-test-needs
@@ -27,6 +27,9 @@ kernel: ## The tests on the real kernel (root)
 
 bench: ## Measure, and print a table with ratios
 	$(BIN)/python bench/run.py
+
+performance: ## Measure, and write docs/performance.md
+	$(BIN)/python bench/run.py | $(BIN)/python scripts/performance_page.py
 
 docs: ## Write the generated pages of docs/ anew
 	$(BIN)/python scripts/generate_docs.py
