@@ -9,9 +9,9 @@ PAGE = Path(__file__).resolve().parents[1] / "docs" / "performance.md"
 HEAD = """\
 # Performance
 
-Measured by `make bench`: each program of `bench/` runs by itself, what is compared runs side by side in the same run. Figures are CPU
-time: nothing in podpath waits, so on an idle machine they are the wall time too. A value that does not keep its bound is marked
-**over**, and `make bench` ends with 1.
+Measured by `make bench`: each program of `bench/` runs by itself, and what is compared runs side by side in the same run. Figures
+are CPU time: nothing in podpath waits, so on an idle machine they are the wall time too. A value that does not keep its bound is
+marked **over**, and `make bench` ends with 1.
 
 """
 TAIL = """
@@ -19,11 +19,11 @@ What is behind the figures:
 
 - `podpath --help` imports no reader and no check; a command's code is imported when the command is called. More than half of a
   diagnosis of a ticket is the start: the interpreter, imports, and the readers' regular expressions.
-- Reading a ruleset keeps one small tuple for a rule and its line; options are parsed when a walk first meets the rule. So a node with
-  150,000 rules costs what its text costs.
-- Long chains are indexed by destination and port, and give the same rules in the same order as a search from the top: a property test
-  compares both. A conversation is the handshake and data both ways, through every endpoint that the kernel may draw: three of them
-  here, so one conversation is fifteen packets.
+- Reading a ruleset keeps one small tuple for a rule and its line; options are parsed when a walk first meets the rule. So a node
+  with 150,000 rules costs what its text costs.
+- Long chains are indexed by destination and port, and give the same rules in the same order as a search from the top: a test
+  compares both. A conversation is the handshake and data both ways, through every endpoint that the kernel may draw: three of
+  them here, so one conversation is fifteen packets.
 """
 
 
