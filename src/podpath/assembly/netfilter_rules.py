@@ -86,6 +86,7 @@ def _assemble_prefix(option: OptionText | None) -> PrefixMatch | None:
     return PrefixMatch(prefix, option.negated, mask)
 
 
+@lru_cache(maxsize=512)
 def _assemble_protocol(option: OptionText | None) -> ProtocolMatch | None:
     if option is None or not option.values:
         return None
@@ -102,6 +103,7 @@ def _assemble_interface(option: OptionText | None) -> InterfaceMatch | None:
     return InterfaceMatch(name.removesuffix("+"), name.endswith("+"), option.negated)
 
 
+@lru_cache(maxsize=8192)
 def _assemble_match(text: ExtensionText) -> Match:
     return Match(_MATCH_ALIASES.get(text.name, text.name), _assemble_options(text))
 

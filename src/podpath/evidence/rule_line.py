@@ -8,6 +8,7 @@ garbled is read as far as it goes and says what is wrong, since its rule stands 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from podpath.evidence.ruleset import ExtensionText, OptionText
@@ -20,14 +21,16 @@ _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*+)("|\\?$)')
 _ESCAPE = re.compile(r"\\(.)")
 _OPTION = re.compile(r"-[a-zA-Z46](?!\S)|--[a-zA-Z][\w-]*(?==|(?!\S))")
 _VALUE = r'"(?:[^"\\]|\\.)*+"|[^\s"!-][^\s"]*+'
-_PIECE = re.compile(
-    rf"""(?<!\s)\s++(!\s++)?+(?:-([sdpiomjg])\s++([^\s"!-][^\s"]*+)|--([a-z][a-z0-9-]*+)(?:\s++({_VALUE}))?+(?:\s++({_VALUE}))?+)(?!\S)|(\S)"""
+_CLAUSE = re.compile(
+    rf"""(?<!\s)\s++(?:(!\s++)?+-([sdpio])\s++([^\s"!-][^\s"]*+)"""
+    rf"""|-([mjg])\s++([^\s"!-][^\s"]*+)((?:\s++(?:!\s++)?+--[a-z][a-z0-9-]*+(?:\s++(?:{_VALUE})){{0,2}}+)*+))(?!\S)|(\S)"""
 )
-"""An option in the spelling of iptables-save: `!`, short name and value, or long name and up to two values; else anything."""
+"""In the spelling of iptables-save a selector, or a match or target with its options; else anything."""
+_LONG = re.compile(rf"\s(!\s++)?+--([a-z][a-z0-9-]*+)(?:\s++({_VALUE}))?+(?:\s++({_VALUE}))?+")
+"""`!`, the long name and up to two values of an option of a clause."""
 _SELECTORS = {"s": "source", "d": "destination", "p": "protocol", "i": "in-interface", "o": "out-interface"}
 _ADDRESS = re.compile(r"[\da-fA-F.:]+(?:/[\da-fA-F.:]+)?")
 _COUNTER = re.compile(r"[0-9]{1,20}")
-_ELIDED = re.compile(r"\.\.\.|…")
 _IMPLICIT = {
     protocols.TCP: "tcp", protocols.UDP: "udp", protocols.ICMP: "icmp", protocols.ICMPV6: "icmp6", protocols.SCTP: "sctp",
     33: "dccp", protocols.ESP: "esp", protocols.AH: "ah", 108: "ipcomp", protocols.UDPLITE: "udplite", 135: "mh",
@@ -54,7 +57,7 @@ def parse_rule_line(line: str) -> RuleLine | None:
     head = _RULE.match(line)
     if head is None:
         return None
-    plain = None if _ELIDED.search(line) else _parse_plain(line, head)
+    plain = None if _holds_ellipsis(line) else _parse_plain(line, head)
     return plain or _parse_any(line, head)
 
 
@@ -62,37 +65,43 @@ def _parse_plain(line: str, head: re.Match[str]) -> RuleLine | None:
     """Read a rule that is spelled as iptables-save spells it and has no unknown extension; None where it is not."""
     selectors: list[OptionText] = []
     matches: list[ExtensionText] = []
-    options: list[OptionText] = []
-    schema, name, kind = _NO_EXTENSION, "", ""
-    for negation, short, word, long, first, second, junk in _PIECE.findall(line, head.end()):
-        if long:
-            count = schema.get(long)
-            if count == 1 and first and not second:
-                options.append(OptionText(long, (unquote(first),), bool(negation)))
-            elif (count == 0 and not first) or (count == 2 and second):
-                options.append(OptionText(long, (unquote(first), unquote(second)) if count else (), bool(negation)))
-            else:
-                return None
-        elif short in _SELECTORS:
+    target: ExtensionText | None = None
+    goto = False
+    for negation, short, word, kind, name, options, junk in _CLAUSE.findall(line, head.end()):
+        if short:
             if short in "sd" and not _ADDRESS.fullmatch(word):
                 return None
             selectors.append(OptionText(_SELECTORS[short], (word,), bool(negation)))
-        elif junk or negation or (kind and kind != "m"):
+            continue
+        loaded = None if junk or target is not None else _read_extension(kind, name, options)
+        if loaded is None:
             return None
+        if kind == "m":
+            matches.append(loaded)
         else:
-            if kind:
-                matches.append(ExtensionText(name, tuple(options)))
-                options = []
-            name, kind = word, short
-            if kind == "m" and word not in MATCHES:
-                return None
-            schema = MATCHES[word] if kind == "m" else TARGETS.get(word, _NO_EXTENSION)
-    loaded = ExtensionText(name, tuple(options))
-    if kind == "m":
-        matches.append(loaded)
-    packets, count = (int(head["packets"]), int(head["bytes"])) if head["packets"] else (None, None)
-    target = loaded if kind in ("j", "g") else None
-    return RuleLine(head["chain"], tuple(selectors), tuple(matches), target, kind == "g", packets, count)
+            target, goto = loaded, kind == "g"
+    packets, count, chain = head.groups()
+    if packets:
+        return RuleLine(chain, tuple(selectors), tuple(matches), target, goto, int(packets), int(count))
+    return RuleLine(chain, tuple(selectors), tuple(matches), target, goto)
+
+
+@lru_cache(maxsize=8192)
+def _read_extension(kind: str, name: str, text: str) -> ExtensionText | None:
+    """Read a match or target with its options, which few lines of a ruleset do not share; None where one is unknown."""
+    schema = MATCHES.get(name) if kind == "m" else TARGETS.get(name, _NO_EXTENSION)
+    if schema is None:
+        return None
+    options: list[OptionText] = []
+    for negation, long, first, second in _LONG.findall(text):
+        count = schema.get(long)
+        if count == 1 and first and not second:
+            options.append(OptionText(long, (unquote(first),), bool(negation)))
+        elif (count == 0 and not first) or (count == 2 and second):
+            options.append(OptionText(long, (unquote(first), unquote(second)) if count else (), bool(negation)))
+        else:
+            return None
+    return ExtensionText(name, tuple(options))
 
 
 def _parse_any(line: str, head: re.Match[str]) -> RuleLine:
@@ -103,7 +112,7 @@ def _parse_any(line: str, head: re.Match[str]) -> RuleLine:
     if head["packets"] is not None:
         packets, count = int(head["packets"]), int(head["bytes"])
     problem = draft.problem
-    if not problem and _ELIDED.search(line) and _is_elided(draft):
+    if not problem and _holds_ellipsis(line) and _is_elided(draft):
         problem = "a part of the line is left out"
     problem = problem or _judge_addresses(draft.selectors)
     return RuleLine(
@@ -123,7 +132,13 @@ def unquote(word: str) -> str:
     """Give a word without its quotes and escapes."""
     if '"' not in word:
         return word
+    if "\\" not in word and word.count('"') == 2 and word[0] == '"' == word[-1]:
+        return word[1:-1]
     return _QUOTED.sub(lambda found: _ESCAPE.sub(r"\1", found[1]), word)
+
+
+def _holds_ellipsis(text: str) -> bool:
+    return "..." in text or "…" in text
 
 
 def _is_elided(draft: _Draft) -> bool:
@@ -134,7 +149,7 @@ def _is_elided(draft: _Draft) -> bool:
         value for extension in extensions for option in extension.options if option.name not in _FREE for value in option.values
     ]
     words += [extension.name for extension in extensions]
-    return any(_ELIDED.search(word) for word in words)
+    return any(map(_holds_ellipsis, words))
 
 
 _FREE = frozenset({"comment", "log-prefix", "nflog-prefix", "ulog-prefix", "string", "hex-string"})
