@@ -187,3 +187,17 @@ def test_other_packets_can_be_asked_for() -> None:
 
     assert ["SYN"] == [trace.name for trace in converse(given(), WORLD, script=only).branches[0].traces]
     assert "SYN" == last(converse(given(), WORLD, script=only)).name
+
+
+@pytest.mark.parametrize("text", ["tcp 2001:db8:1::2 > [2001:db8:9::9]:80", "icmp 2001:db8:1::2 > 2001:db8:9::9"])
+def test_ipv6_is_walked_alike(text: str) -> None:
+    """A connection over IPv6 takes the same path, with a hop limit and its own hooks."""
+    main = given_netns(
+        "host", "eth0 2001:db8:2::2/64", "lxc1 2001:db8:1::1/64 peer pod:eth0", routes=["default via 2001:db8:2::1 dev eth0"],
+        sysctls={"net.ipv6.conf.all.forwarding": "1"},
+    )  # fmt: skip
+    pod = given_netns("pod", "eth0 2001:db8:1::2/64 peer host:lxc1", routes=["default via 2001:db8:1::1 dev eth0"])
+    found = converse(given_node(main, pod), probe(text))
+
+    assert "ALWAYS" == found.verdict, found.branches[0].failure
+    assert 63 == found.branches[0].traces[0].steps[-1].after.ttl

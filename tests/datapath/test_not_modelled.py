@@ -39,6 +39,7 @@ def host_with(device: str, *more: str, routes: tuple[str, ...] = ("10.0.0.0/8 de
         (host_with("x0 kind geneve"), "tcp 192.0.2.2 > 10.9.9.9:80", "tunnel"),
         (host_with("x0 kind vlan lower br0", "br0 bridge"), "tcp 192.0.2.2 > 10.9.9.9:80", "VLAN over an inner device"),
         (host_with("x0"), "udp 10.9.9.9 > 224.0.0.5:80 in x0", "multicast delivery"),
+        (host_with("x0"), "tcp fe80::1 > [fe80::2]:80 from host", "IPv6 link-local scope"),
         (host_with("kube-ipvs0 kind dummy 10.96.0.10/32", "x0"), "tcp 10.9.9.9 > 10.96.0.10:80 in x0", "IPVS"),
     ],
 )

@@ -6,6 +6,7 @@ from podpath.datapath import cilium, paths
 from podpath.datapath.hook import pass_hook
 from podpath.datapath.netfilter import hooks
 from podpath.datapath.netfilter.verdicts import Accept
+from podpath.datapath.not_modelled import boundary
 from podpath.datapath.paths import Next
 from podpath.datapath.routing import reroute
 from podpath.datapath.routing.fib import Flow
@@ -26,6 +27,8 @@ def connect(walk: Walk, skb: Skb) -> Next:
 def route(walk: Walk, skb: Skb) -> Next:
     """Find the way and, where the sender left it open, the source address."""
     packet = skb.packet
+    if packet.family == 6 and packet.dst.is_link_local and skb.inner is None:
+        return boundary(walk, skb, "IPv6 link-local scope", f"{packet.dst}")
     source = None if packet.src.is_unspecified else packet.src
     flow = Flow(packet.dst, source, "lo", None, skb.mark, packet.tos, packet.protocol, packet.sport, packet.dport, skb.uid or 0)
     decided = route_output(walk, walk.engine.namespace(skb.netns.name), flow, any_source=skb.uid is None or skb.by_kernel)
