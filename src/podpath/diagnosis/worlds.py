@@ -64,7 +64,7 @@ class World:
         """Walk a connection, once: what is unknown is as it likeliest is, and only the kernel's own choices fork."""
         found = self._plain.get(probe)
         if found is None:
-            found = converse(self.engine, probe, limit=LIMIT, deviations=0, settled=self.settled)
+            found = converse(self.engine, self._place(probe), limit=LIMIT, deviations=0, settled=self.settled)
             self._plain[probe] = found = leave_unanswered(self.node, found) if self.unrouted else found
         return found
 
@@ -74,10 +74,14 @@ class World:
         if found is None:
             drawn = {made.fact: made.value for made in branch.assumptions if made.random}
             settled = {**self.settled, **drawn}
-            found = converse(self.engine, probe, limit=LIMIT, deviations=DEVIATIONS, settled=settled)
+            found = converse(self.engine, self._place(probe), limit=LIMIT, deviations=DEVIATIONS, settled=settled)
             found = leave_unanswered(self.node, found) if self.unrouted else found
             self._forks[probe, id(branch)] = found
         return found
+
+    def _place(self, probe: Probe) -> Probe:
+        """Give the probe without a namespace that this world lacks: a guessed pod may be missing in another state of the node."""
+        return probe if probe.netns is None or probe.netns in self.node.namespaces else probe._replace(netns=None)
 
     def suppose(self, assumptions: Iterable[Assumption], likeliest: Mapping[str, Assumption]) -> World:
         """Give the world in which these options hold instead of the likeliest ones."""
