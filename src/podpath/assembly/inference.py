@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from podpath.assembly.device_names import looks_like_bridge
 from podpath.assembly.disputes import Disputes
 from podpath.assembly.draft import NodeDraft
 from podpath.assembly.inference_bridge_pods import Mention, infer_bridge_pods
@@ -59,9 +60,16 @@ def _infer_described_pods(draft: NodeDraft) -> None:
             netns.add_link(Link(name=devices[0], kind="veth", inferred=reason))
             netns.addresses.append(
                 InterfaceAddress(
-                    link=devices[0], address=pod.address, length=WIDTH[pod.address.family], span=pod.span, inferred=reason
+                    link=devices[0], address=pod.address, length=_length_of(draft, pod.address), span=pod.span, inferred=reason
                 )
             )
+
+
+def _length_of(draft: NodeDraft, address: Address) -> int:
+    """Give the prefix length of a pod's address: of the bridge in whose range it is, since its pods share a subnet."""
+    host = draft.host
+    bridged = [own for own in host.addresses if own.link in host.links and looks_like_bridge(host.links[own.link])]
+    return max((own.length for own in bridged if own.prefix.covers(address)), default=WIDTH[address.family])
 
 
 def _netns_of(draft: NodeDraft, pod: Pod) -> str | None:

@@ -89,7 +89,7 @@ def list_unplaced(draft: NodeDraft, evidence: Evidence) -> Iterator[Unplaced]:
         if start.address is None and record.result != "ok" and not is_good(scene.standing, record.result):
             missing, ask = _missing(start)
             yield Unplaced(
-                target=f"{protocol_name(record.protocol)} {endpoint(record.dst, record.dport)}",
+                target=f"{protocol_name(record.protocol)} {_spell_target(record)}",
                 result=record.result,
                 span=record.span,
                 missing=missing,
@@ -101,6 +101,10 @@ def list_unplaced(draft: NodeDraft, evidence: Evidence) -> Iterator[Unplaced]:
             if gap.why == UNADDRESSED and not is_good(scene.standing, ""):
                 ask = "the same command with the address instead of the name"
                 yield Unplaced(target="", result="fails", span=gap.span, missing="the address of its destination", ask=ask)
+
+
+def _spell_target(record: AttemptRecord) -> str:
+    return endpoint(record.dst, record.dport) if record.protocol != protocols.ICMP else str(record.dst)
 
 
 def _missing(start: Start) -> tuple[str, str]:
