@@ -28,7 +28,7 @@ from podpath.checks.finding import Finding, Repair
 from podpath.checks.topology import find_attachments, known_sysctl
 from podpath.node.case import Case
 from podpath.node.change import SetSysctl
-from podpath.node.node import HOST
+from podpath.node.node import HOST, Netns, Node
 
 NAME = "ip-forward"
 KEY = "net.ipv4.ip_forward"
@@ -38,7 +38,7 @@ PREVENTION = "Put `net.ipv4.ip_forward = 1` in a file of /etc/sysctl.d that sort
 def check(case: Case) -> Iterator[Finding]:
     """Report a host with pods that is known not to forward."""
     switch = known_sysctl(case.node.host, KEY)
-    if switch is None or switch.value != "0" or next(find_attachments(case.node), None) is None:
+    if switch is None or switch.value != "0" or not (_has_pods(case.node) or _has_inner_bridge(case.node.host)):
         return
     yield Finding(
         check=NAME,
@@ -53,6 +53,17 @@ def check(case: Case) -> Iterator[Finding]:
         prevention=PREVENTION,
         marks=(KEY, "0"),
     )
+
+
+def _has_pods(node: Node) -> bool:
+    return next(find_attachments(node), None) is not None
+
+
+def _has_inner_bridge(host: Netns) -> bool:
+    """Tell whether a bridge with an address of the host's is there whose guests reach others only through the host."""
+    defaults = {hop.link for route in host.routes.items if route.prefix.length == 0 for hop in route.nexthops}
+    bridges = {link.name for link in host.links.items if link.kind == "bridge"} - defaults
+    return bool(defaults) and any(item.link in bridges for item in host.addresses.items)
 
 
 def switch_on() -> Repair:
