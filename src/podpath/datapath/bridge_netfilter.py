@@ -13,6 +13,7 @@ from podpath.datapath.namespace import Namespace
 from podpath.datapath.neighbour import resolve
 from podpath.datapath.netfilter import hooks
 from podpath.datapath.netfilter.verdicts import Accept
+from podpath.datapath.nftables.registration import FAMILIES as NATIVE
 from podpath.datapath.paths import Next
 from podpath.datapath.routing.fib import Flow
 from podpath.datapath.routing.input import InputRoute, route_input
@@ -68,6 +69,8 @@ def postrouting(walk: Walk, skb: Skb) -> Next:
 def _has_rules(namespace: Namespace, family: int) -> bool:
     """Tell whether there is anything that br_netfilter could run."""
     netfilter = namespace.netns.netfilter.get(4 if family == 4 else 6)
+    if any(table.family in NATIVE[4 if family == 4 else 6] for table in namespace.netns.nftables.items):
+        return True
     return netfilter is not None and (bool(netfilter.tables) or not netfilter.complete)
 
 
