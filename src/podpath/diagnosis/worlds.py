@@ -81,7 +81,8 @@ class World:
 
     def _place(self, probe: Probe) -> Probe:
         """Give the probe without a namespace that this world lacks: a guessed pod may be missing in another state of the node."""
-        return probe if probe.netns is None or probe.netns in self.node.namespaces else probe._replace(netns=None)
+        lacking = bool(self.suppositions) and probe.netns is not None and probe.netns not in self.node.namespaces
+        return probe._replace(netns=None) if lacking else probe
 
     def suppose(self, assumptions: Iterable[Assumption], likeliest: Mapping[str, Assumption]) -> World:
         """Give the world in which these options hold instead of the likeliest ones."""
