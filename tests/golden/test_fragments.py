@@ -1,0 +1,79 @@
+"""Fragments as people paste them, in many styles: the answer is right or says that it is open; sound nodes raise no alarm."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from click.testing import CliRunner
+
+from podpath.cli.main import podpath
+
+FRAGMENTS = Path(__file__).parent.parent / "data" / "fragments"
+SOUND, FAULT, OPEN = 0, 1, 3
+
+
+class Fragment(NamedTuple):
+    """A fragment, what is asked about it, and the answer."""
+
+    file: str
+    exit_code: int
+    check: str | None = None
+    """The first finding's check."""
+    quoted: str = ""
+    """A piece of a line that the first finding quotes."""
+    probe: str = ""
+
+
+CASES = (
+    Fragment("two-backends.txt", FAULT, "forward-policy", ":FORWARD DROP [55:3300]"),
+    Fragment("crlf-tabs-german.md", FAULT, "ip-forward", "0"),
+    Fragment("chat.txt", FAULT, "ip-forward", "net.ipv4.ip_forward = 0"),
+    Fragment("chat.txt", FAULT, "ip-forward", "net.ipv4.ip_forward = 0", "tcp 10.42.3.8 > 1.1.1.1:443"),
+    Fragment("listings-only.txt", FAULT, "forward-policy", "Chain FORWARD (policy DROP"),
+    Fragment("firewalld.txt", FAULT, "dropped-by-rule", "--reject-with icmp-host-prohibited"),
+    Fragment("hairpin-exit-code.txt", FAULT, "hairpin", "command terminated with exit code 28"),
+    Fragment("same-node-service.txt", FAULT, "br-netfilter", "lsmod | grep br_netfilter"),
+    Fragment("sidecar-gone.txt", FAULT, "no-listener", "--to-ports 15001"),
+    Fragment("debug-shell.txt", FAULT, "dropped-by-rule", "-d 169.254.169.254/32 -j REJECT"),
+    Fragment("before-and-after.md", FAULT, "forward-policy", "-P FORWARD DROP"),
+    Fragment("policy-sets.md", FAULT, "dropped-by-rule", "Drop if no policies passed", "tcp 10.65.2.8 > 10.65.1.20:5432"),
+    Fragment("policy-sets.md", SOUND, probe="tcp 10.65.2.9 > 10.65.1.20:5432"),
+    Fragment("hostport-two-uplinks.txt", FAULT, "rp-filter", "rp_filter = 1", "tcp 8.8.8.8 > 198.51.100.20:8443 in eth1"),
+    Fragment("hostport-two-uplinks.txt", SOUND, probe="tcp 8.8.8.8 > 203.0.113.20:8443 in eth0"),
+    Fragment("input-policy.txt", FAULT, "dropped-by-rule", ":INPUT DROP", "udp 192.168.10.7:5 > 192.168.10.5:8472 in eth0"),
+    Fragment("untranslated-syn.md", OPEN),
+    Fragment("failure-without-source.md", OPEN),
+    Fragment("failure-without-source.md", FAULT, "forward-policy", ":FORWARD DROP", "tcp 10.244.1.7 > 10.244.2.9:8080"),
+    Fragment("failure-of-a-name.txt", OPEN),
+    Fragment("good-node.txt", SOUND),
+    Fragment("good-node.txt", SOUND, probe="tcp 10.244.1.5 > 10.96.0.50:80"),
+    Fragment("good-capture.txt", SOUND),
+)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.file} {case.probe}".strip())
+def test_answer(case: Fragment) -> None:
+    """The exit code, the first finding and the line that it quotes are those that an engineer would give."""
+    asked = ["--probe", case.probe] if case.probe else []
+    result = CliRunner().invoke(podpath, ["diagnose", "--json", str(FRAGMENTS / case.file), *asked])
+    assert result.exit_code == case.exit_code, result.output
+    findings = json.loads(result.stdout)["findings"]
+    assert not findings or case.exit_code != SOUND
+    if case.check is not None:
+        assert case.check == findings[0]["check"]
+        assert any(case.quoted in line["text"] for line in findings[0]["evidence"])
+
+
+def test_every_fragment_is_used() -> None:
+    """No fragment lies about without an answer."""
+    assert {case.file for case in CASES} == {path.name for path in FRAGMENTS.iterdir()}
+
+
+def test_unwalked_failure_is_asked_for() -> None:
+    """Of a failure that cannot be walked, what is missing is said, and the command that tells."""
+    result = CliRunner().invoke(podpath, ["diagnose", "--json", str(FRAGMENTS / "failure-without-source.md")])
+    asked = [unknown["ask"] for unknown in json.loads(result.stdout)["unknowns"]]
+    assert asked == ["kubectl get pod -n default web-0 -o wide"]
