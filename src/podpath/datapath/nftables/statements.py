@@ -191,7 +191,7 @@ _UNIVERSAL = {
     "host-unreachable": ("icmp-host-unreachable", "icmp6-addr-unreachable"),
     "no-route": ("icmp-net-unreachable", "icmp6-no-route"),
 }
-"""What `icmpx` means in each family (net/netfilter/nft_reject.c:icmp_code_v4, icmp_code_v6 v6.12)."""
+"""What `icmpx` means in each family (net/netfilter/nft_reject.c:icmp_code_v4 v6.12 and icmp_code_v6)."""
 _ICMP = {"prot-unreachable": "icmp-proto-unreachable"}
 _ICMPV6 = {"admin-prohibited": "icmp6-adm-prohibited"}
 
