@@ -16,7 +16,11 @@ LOCAL = "tcp 172.31.0.10:40000 > 198.51.100.1:80 from host"
 
 
 def hold(
-    text: str, probe: str = OUT, *, shape: Callable[[], Topology] = routed_pods, prepare: Callable[[DraftNetns], None] | None = None
+    text: str,
+    probe: str = OUT,
+    *,
+    shape: Callable[[], Topology] = routed_pods,
+    prepare: Callable[[DraftNetns], None] | None = None,
 ) -> Agreed:
     """Send a probe through a host with these tables, on the model and on the kernel."""
     topology = shape()

@@ -35,7 +35,7 @@ table ip kube-proxy {
 	map service-ips {
 		type ipv4_addr . inet_proto . inet_service : verdict
 		elements = { 10.96.0.10 . tcp . 80 comment "default/web" : goto service-ABC-default/web/tcp/,
-			     10.96.0.12 . udp . 53 : goto service-DEF-default/dns/udp/ }
+			10.96.0.12 . udp . 53 : goto service-DEF-default/dns/udp/ }
 	}
 	map service-nodeports {
 		type inet_proto . inet_service : verdict
@@ -292,7 +292,8 @@ def test_destination_nat(rule: str) -> None:
     "rule",
     [
         "oifname eth0 counter masquerade", "ip saddr 10.1.0.0/16 counter snat to 172.31.0.10",
-        "meta l4proto tcp counter snat to 172.31.0.10:50000-50001", "oif eth0 counter snat to ip saddr map { 10.1.0.2 : 172.31.0.10 }",
+        "meta l4proto tcp counter snat to 172.31.0.10:50000-50001",
+        "oif eth0 counter snat to ip saddr map { 10.1.0.2 : 172.31.0.10 }",
         "ip saddr 10.9.0.0/16 counter masquerade",
     ],
 )  # fmt: skip

@@ -34,7 +34,7 @@ class NetfilterAssembly(NamedTuple):
     gaps: tuple[Gap, ...]
     """What could not be translated; the readers' own gaps are not among them."""
     contradictions: tuple[Contradiction, ...]
-    nftables: Listing[NftTable]
+    nftables: Listing[NftTable] = Listing((), False, "nft -a list ruleset")
     """Native tables."""
 
 

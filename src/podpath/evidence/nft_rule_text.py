@@ -60,6 +60,8 @@ def parse_statement(words: Words) -> nft.Statement:
 
 def _parse_relation(words: Words) -> nft.Statement:
     left = parse_expression(words)
+    if isinstance(left, nft.Literal | nft.Network | nft.Interval):
+        return nft.Unknown(f"{left[0]} {words.rest()}".rstrip())
     if words.accept("vmap"):
         return nft.Vmap(left, parse_data(words))
     if words.accept("set"):

@@ -58,7 +58,7 @@ def _parse_primary(words: Words) -> nft.Expression:  # noqa: PLR0911  # one arm 
         words.take()
         inner = parse_expression(words)
         words.expect(")")
-        return inner
+        return _as_flags(inner)
     if words.sees("{"):
         return parse_set(words)
     word = words.peek()
@@ -81,6 +81,20 @@ def _parse_primary(words: Words) -> nft.Expression:  # noqa: PLR0911  # one arm 
     if word.startswith("@"):
         return _parse_reference(words)
     return parse_constant(words)
+
+
+def _as_flags(expression: nft.Expression) -> nft.Expression:
+    """Take `fin | syn`, an operation on constants, for the several values that it is."""
+    match expression:
+        case nft.Binary("|", left, nft.Literal() as last):
+            first = _as_flags(left) if isinstance(left, nft.Binary) else left
+            if isinstance(first, nft.Literal):
+                return nft.Flags((first, last))
+            if isinstance(first, nft.Flags):
+                return nft.Flags((*first.items, last))
+            return expression
+        case _:
+            return expression
 
 
 def _parse_header(words: Words) -> nft.Expression:

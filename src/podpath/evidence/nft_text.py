@@ -61,6 +61,9 @@ class _Reader:
                 self.ledger.head(index)
             elif line.strip().startswith("#"):
                 self.ledger.head(index)
+            elif self.ledger.elide(index):
+                self.whole = False
+                self.tokens = [token for token in self.tokens if token.line != index]
         while self.place < len(self.tokens):
             start = self.place
             statement = self._statement()
