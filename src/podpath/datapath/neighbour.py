@@ -49,7 +49,7 @@ def resolve(walk: Walk, namespace: Namespace, link: Link, destination: Destinati
     if link.noarp or link.kind in WITHOUT_ARP:
         return Resolution(None, "{0} needs no link-layer address", (link.name,))
     own = packet.src if namespace.has_local(packet.src) else None
-    key = ("neighbour", link.name, nexthop, own, destination.gateway is None)
+    key = ("neighbour", link.name, nexthop, own, destination.gateway is None, _has_spoken(walk, namespace, link, nexthop))
     found = namespace.answers.get(key)
     if not isinstance(found, Resolution):
         asked = walk.choices.asked
@@ -86,6 +86,10 @@ def _resolve(walk: Walk, namespace: Namespace, link: Link, destination: Destinat
     entry = namespace.neighbours.get((link.name, target))
     if entry is not None and entry.mac is not None and entry.state in _FIXED:
         return Resolution(entry.mac, "{0} has the MAC {1} (entry {2})", (target, entry.mac, entry.state), _span(entry))
+    master = namespace.links.get(link.master) if link.master is not None else None
+    if master is not None and master.bridge is not None:
+        template = "{0} is asked for on {1}, a port of {2}: the answer comes in on {2}, where nobody waits for it"
+        return Resolution(None, template, (target, link.name, master.name), failed=True)
     around = survey(walk, namespace.name, link)
     refusal = ""
     for station in _owners(walk, around, target):
@@ -134,10 +138,15 @@ def _presume(
     if partial and (destination.gateway is not None or guessed or not around.exits):
         return _answered(walk, partial[0], target, entry)
     unseen = is_bridge(link) and not namespace.netns.links.complete
-    if around.exits or unseen:
+    if around.exits or unseen or _has_spoken(walk, namespace, link, target):
         mac = outside_mac(namespace, link, target)
         return Resolution(mac, "{0} is outside the model and taken to answer: {1}", (target, mac), _span(entry))
     return _ask_proxy(walk, around, target, link)
+
+
+def _has_spoken(walk: Walk, namespace: Namespace, link: Link, target: Address) -> bool:
+    """Tell whether a frame of a host outside the model came in over the bridge before: then it is there to answer."""
+    return (namespace.name, link.name, outside_mac(namespace, link, target)) in walk.learned
 
 
 def _ask_proxy(walk: Walk, around: Segment, target: Address, link: Link) -> Resolution:

@@ -80,7 +80,7 @@ class Explanation:
                 Supposition(turn.made.fact, turn.made.meaning, turn.turned.meaning, turn.made.ask, None)
                 for turn in judgement.guesses
             ]
-            made += _made_up_start(judgement)
+            made += _made_up_start(self.world, judgement)
         return tuple({item.fact: item for item in made}.values())
 
     @property
@@ -109,12 +109,15 @@ class Explanation:
         return tuple(sorted({(blame.cause.check, blame.cause.step.netns, blame.cause.step.stage) for blame in self.blames}))
 
 
-def _made_up_start(judgement: Judgement) -> Iterator[Supposition]:
+def _made_up_start(world: World, judgement: Judgement) -> Iterator[Supposition]:
     """Give the guess by which device a sender's packets come in, where a connection is asked about that no output speaks of."""
     symptom, branch = judgement.symptom, judgement.branch
     if not symptom.asked or branch is None or symptom.probe.in_dev is not None:
         return
     first = next((step.link for step in branch.traces[0].steps if step.netns == HOST and step.link is not None), None)
+    port = world.engine.namespace(HOST).links.get(first) if first is not None else None
+    if port is not None and port.master is not None:
+        return  # rules see the bridge, and that is known
     if branch.traces[0].start == HOST and first is not None and first.startswith("(") and symptom.probe.netns is None:
         address = symptom.probe.src
         yield Supposition(
