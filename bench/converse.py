@@ -8,7 +8,6 @@ handshake, data both ways, through every endpoint that the kernel may choose.
 
 from __future__ import annotations
 
-import gc
 import random
 import sys
 import time
@@ -21,6 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from bench.kube_proxy_ruleset import Service, generate_ruleset, generate_services  # the folder above is only now on the path
 from bench.measurement import Measurement, emit  # as above
 from podpath.assembly.netfilter import assemble_netfilter
+from podpath.cli.case import keep_standing
 from podpath.datapath.compiled import Engine
 from podpath.datapath.conversation import converse
 from podpath.evidence.iptables_rules import read_rules
@@ -136,7 +136,7 @@ def measure() -> Iterator[Measurement]:
         probes = draw_probes(generate_services(size, ENDPOINTS), 5000)
         for probe in probes[:20]:
             converse(engine, probe)
-        gc.freeze()  # as the command does when the node stands
+        keep_standing()
         rate = measure_rate(engine, probes)
         first = first or rate
         bound = LEAST_PER_SECOND if size == SIZES[-1] else None

@@ -6,11 +6,12 @@ hands it to every `Walk`. It lives and dies with that caller; nothing is kept in
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from podpath.datapath.cilium_config import CiliumConfig
 from podpath.datapath.namespace import Namespace
-from podpath.net.addresses import Family
+from podpath.net.addresses import Address, Family, Mac
 from podpath.node.node import Node
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 class Engine:
     """The compiled form of one node. It is filled as walks need it; what it holds never depends on a walk's choices."""
 
-    __slots__ = ("_macs", "cilium", "namespaces", "node", "rulesets", "tracked")
+    __slots__ = ("cilium", "namespace", "namespaces", "node", "rulesets", "tracked")
 
     def __init__(self, node: Node) -> None:
         """Start empty: nothing is compiled before a packet meets it."""
@@ -30,20 +31,30 @@ class Engine:
         """By namespace and family."""
         self.tracked: dict[str, Snapshot] = {}
         """The conntrack entries of the evidence, by namespace."""
-        self.namespaces: dict[str, Namespace] = {}
-        """By name."""
-        self.cilium = CiliumConfig(node.cilium) if node.cilium is not None else None
-        """What Cilium's programs do; None where nothing speaks of Cilium."""
-        self._macs = {
+        macs = {
             entry.address: entry.mac
             for netns in node.namespaces.values()
             for entry in netns.neighbours.items
             if entry.mac is not None and entry.state not in {"FAILED", "INCOMPLETE"}
         }
+        self.namespaces: dict[str, Namespace] = _Namespaces(node, macs)
+        """Those that were asked for, by name."""
+        self.namespace: Callable[[str], Namespace] = self.namespaces.__getitem__
+        """Gives a namespace of the node by name, indexed when it is first asked for."""
+        self.cilium = CiliumConfig(node.cilium) if node.cilium is not None else None
+        """What Cilium's programs do; None where nothing speaks of Cilium."""
 
-    def namespace(self, name: str) -> Namespace:
-        """Give a namespace of the node, indexed when first asked for."""
-        found = self.namespaces.get(name)
-        if found is None:
-            found = self.namespaces[name] = Namespace(self.node.namespaces[name], self._macs)
+
+class _Namespaces(dict[str, Namespace]):
+    """The indexed namespaces of a node by name; what is there is found without a call in Python."""
+
+    __slots__ = ("_macs", "_node")
+
+    def __init__(self, node: Node, macs: Mapping[Address, Mac]) -> None:
+        super().__init__()
+        self._node = node
+        self._macs = macs
+
+    def __missing__(self, name: str) -> Namespace:
+        found = self[name] = Namespace(self._node.namespaces[name], self._macs)
         return found

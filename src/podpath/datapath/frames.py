@@ -1,6 +1,6 @@
 """A packet's Ethernet header, and the few headers that every hop rewrites.
 
-`NamedTuple._replace` builds a dictionary; on the way of every packet that is worth avoiding.
+`NamedTuple._replace` builds a dictionary, and `_make` counts the fields; on the way of every packet that is worth avoiding.
 """
 
 from __future__ import annotations
@@ -10,31 +10,32 @@ from podpath.net.packet import Packet
 
 BROADCAST = Mac("ff:ff:ff:ff:ff:ff")
 
+_SPORT = Packet._fields.index("sport")
+_DPORT = Packet._fields.index("dport")
 _TTL = Packet._fields.index("ttl")
 _SMAC = Packet._fields.index("smac")
 _DMAC = Packet._fields.index("dmac")
+_new = tuple.__new__
 
 
 def with_macs(packet: Packet, smac: Mac | None, dmac: Mac | None) -> Packet:
     """Give the packet another Ethernet header."""
-    return Packet._make((*packet[:_SMAC], smac, dmac, *packet[_DMAC + 1 :]))
+    return _new(Packet, (*packet[:_SMAC], smac, dmac, *packet[_DMAC + 1 :]))
 
 
 def with_source(packet: Packet, src: Address, sport: int) -> Packet:
     """Give the packet another source address and port."""
-    _, dst, protocol, _, *rest = packet
-    return Packet._make((src, dst, protocol, sport, *rest))
+    return _new(Packet, (src, packet.dst, packet.protocol, sport, *packet[_SPORT + 1 :]))
 
 
 def with_destination(packet: Packet, dst: Address, dport: int) -> Packet:
     """Give the packet another destination address and port."""
-    src, _, protocol, sport, _, *rest = packet
-    return Packet._make((src, dst, protocol, sport, dport, *rest))
+    return _new(Packet, (packet.src, dst, packet.protocol, packet.sport, dport, *packet[_DPORT + 1 :]))
 
 
 def with_ttl(packet: Packet, ttl: int) -> Packet:
     """Give the packet another TTL."""
-    return Packet._make((*packet[:_TTL], ttl, *packet[_TTL + 1 :]))
+    return _new(Packet, (*packet[:_TTL], ttl, *packet[_TTL + 1 :]))
 
 
 def is_symbolic(mac: Mac) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from podpath.net.addresses import Address, Family
@@ -40,24 +41,26 @@ def parse_nat_range(text: str, family: Family) -> NatRange:
     found = _RANGE[family].fullmatch(text) or (_BARE.fullmatch(text) if family == 6 else None)
     if found is None or not text:
         raise ValueError(f"expected an address with ports, saw {text!r}")
-    low, high, ports = found["low"], found["high"], found["ports"]
-    span = parse_port_range(ports) if ports else NULL
+    low, high, ports = found.groups()
+    _, _, first_port, last_port, base_port, _, _ = span = parse_port_range(ports) if ports else NULL
     if not low:
         return span
     first = _address(low, family)
-    return span._replace(low=first, high=_address(high, family) if high else first)
+    return NatRange(first, _address(high, family) if high else first, first_port, last_port, base_port)
 
 
+@lru_cache(maxsize=512)
 def parse_port_range(text: str) -> NatRange:
     """Read `80`, `80-90` or `80-90/5000`."""
     found = _PORTS.fullmatch(text)
     if found is None:
         raise ValueError(f"expected ports, saw {text!r}")
-    low = int(found["low"])
-    high = int(found["high"]) if found["high"] else low
-    if max(low, high) > 0xFFFF:
+    first, last, base = found.groups()
+    low = int(first)
+    high = int(last) if last else low
+    if low > 0xFFFF or high > 0xFFFF:
         raise ValueError(f"expected ports up to 65535, saw {text!r}")
-    return NatRange(low_port=low, high_port=high, base_port=int(found["base"]) if found["base"] else None)
+    return NatRange(None, None, low, high, int(base) if base else None)
 
 
 def _address(text: str, family: Family) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from podpath.datapath.netfilter.ruleset import ruleset
 from podpath.datapath.netfilter.state import HookState
 from podpath.datapath.netfilter.verdicts import ACCEPT, Accept, Verdict
+from podpath.datapath.routing import reroute
 from podpath.datapath.skb import Skb, Walk
 
 PREROUTING, INPUT, FORWARD, OUTPUT, POSTROUTING = "PREROUTING", "INPUT", "FORWARD", "OUTPUT", "POSTROUTING"
@@ -20,12 +21,16 @@ def traverse(walk: Walk, skb: Skb, hook: str) -> Verdict:
     A caller that moves the packet to another namespace clears `connection`, `ctinfo` and `template` (`skb_scrub_packet`),
     one that loops it back over `lo` keeps them.
     """
-    stages = ruleset(walk, skb.netns, skb.packet.family).stages[hook]
+    stages = ruleset(walk, skb.netns, skb.packet.dst.family).stages[hook]
     if not stages:
         return ACCEPT
     state = HookState(walk, skb, hook)
     for stage in stages:
+        before, asked = skb.packet.dst, state.reroute
         verdict = stage(state)
         if verdict is not None:
             return verdict
+        if state.reroute and (not asked or skb.packet.dst != before) and reroute(walk, skb).destination is None:
+            # A hook that changes the way looks for the new one itself: what runs after it sees no packet without a route.
+            break
     return Accept(state.reroute) if state.reroute else ACCEPT

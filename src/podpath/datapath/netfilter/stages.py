@@ -65,7 +65,7 @@ def collect_spans(state: HookState, matched: int, first: Span | None) -> tuple[S
     path = [hit.rule.span for hit in state.walk.matched[matched:]]
     if first is None:
         return tuple(path)
-    return (first, *(span for span in path if span is not first))
+    return (first, *[span for span in path if span is not first])
 
 
 class ContestedStage:

@@ -46,6 +46,8 @@ OptionCompiler = Callable[[MatchOption, RuleContext], Check]
 
 def compile_options(match: Match, context: RuleContext, compilers: Mapping[str, OptionCompiler]) -> tuple[Check, ...]:
     """Compile a match whose options are conditions of their own, all of which have to hold."""
+    if not match.options:
+        return ()
     return tuple(
         compilers[option.name](option, context) if option.name in compilers else unknown_option(match.name, option, context)
         for option in match.options

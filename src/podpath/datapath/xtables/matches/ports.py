@@ -8,6 +8,7 @@ v6.12, seen on v6.18): there the answer is a doubt.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 
 from podpath.datapath.netfilter.state import Answer, Check, Doubt, HookState
 from podpath.datapath.xtables.context import OptionCompiler, RuleContext, parse_ports, single, spell
@@ -25,9 +26,11 @@ def of_fragment(option: MatchOption, context: RuleContext, *, native: bool) -> A
 
 def _ports(select: Callable[[Packet], int], *, native: bool) -> OptionCompiler:
     def compile_port(option: MatchOption, context: RuleContext) -> Check:
-        first, last = parse_ports(single(option))
-        wanted = not option.negated
-        fragment = of_fragment(option, context, native=native)
+        return check_range(single(option), not option.negated, of_fragment(option, context, native=native))
+
+    @lru_cache(maxsize=512)
+    def check_range(text: str, wanted: bool, fragment: Answer) -> Check:  # noqa: FBT001  # a cache takes positions
+        first, last = parse_ports(text)
 
         def check_port(state: HookState) -> Answer:
             packet = state.skb.packet

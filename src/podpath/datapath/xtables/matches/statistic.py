@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from podpath.datapath.netfilter.state import Check, Doubt
 from podpath.datapath.xtables.context import RuleContext, always, parse_integer, single, spell_match, unknown_option
 from podpath.node.netfilter import Match
@@ -11,10 +13,19 @@ KNOWN = frozenset({"mode", "probability", "every", "packet"})
 
 def compile_match(match: Match, context: RuleContext) -> tuple[Check, ...]:
     """Compile to one check: the kernel draws, so the walk takes both ways."""
+    for option in match.options:
+        if option.name not in KNOWN:
+            return (unknown_option(match.name, option, context),)
+    share, spelling = _read(match)
+    if share in {0, 1}:
+        return (always(share == 1),)
+    return (always(Doubt(f"{spelling} picks the packet at {context.where}", share >= 0.5, random=True)),)
+
+
+@lru_cache(maxsize=512)
+def _read(match: Match) -> tuple[float, str]:
+    """Give the share of packets that match, and the match's spelling: the rules of all services share a few."""
     options = {option.name: option for option in match.options}
-    unknown = [option for name, option in options.items() if name not in KNOWN]
-    if unknown:
-        return (unknown_option(match.name, unknown[0], context),)
     mode = single(options["mode"]) if "mode" in options else ""
     if mode == "random" and "probability" in options:
         option = options["probability"]
@@ -29,11 +40,4 @@ def compile_match(match: Match, context: RuleContext) -> tuple[Check, ...]:
         share = 1 / every
     else:
         raise ValueError(f"expected a mode with its number, saw {spell_match(match)!r}")
-    return (_check(1 - share if option.negated else share, match, context),)
-
-
-def _check(share: float, match: Match, context: RuleContext) -> Check:
-    if share in {0, 1}:
-        return always(share == 1)
-    doubt = Doubt(f"{spell_match(match)} picks the packet at {context.where}", likely=share >= 0.5, random=True)
-    return always(doubt)
+    return 1 - share if option.negated else share, spell_match(match)

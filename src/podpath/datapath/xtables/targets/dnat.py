@@ -24,7 +24,8 @@ def compile_target(target: Target, context: RuleContext) -> Act:
     if "to-destination" not in options or not options.keys() <= KNOWN:
         raise ValueError(f"expected --to-destination, saw {sorted(options)}")
     allowed = parse_nat_range(single(options["to-destination"]), context.family)
-    allowed = allowed._replace(random=bool(RANDOM & options.keys()), persistent="persistent" in options)
+    if len(options) > 1:
+        allowed = allowed._replace(random=not RANDOM.isdisjoint(options), persistent="persistent" in options)
 
     def rewrite_destination(state: HookState, compiled: CompiledRule) -> Verdict:
         return bind_destination(state, compiled.rule, allowed)
