@@ -22,7 +22,9 @@ TYPES: dict[str, Any] = {
     "ethertype": np.uint16, "network_at": np.uint16, "data_at": np.uint16,
     "src": np.uint32, "dst": np.uint32, "ident": np.uint32, "length": np.uint32, "payload": np.uint32, "seq": np.uint32,
     "ack": np.uint32, "tsval": np.uint32, "tsecr": np.uint32, "vni": np.uint32, "ifindex": np.uint32,
-    "outer_src": np.uint32, "outer_dst": np.uint32, "outer_version": np.uint8, "smac": np.uint64, "dmac": np.uint64,
+    "outer_src": np.uint32, "outer_dst": np.uint32, "outer_version": np.uint8,
+    "outer_protocol": np.uint8, "outer_sport": np.uint16, "outer_dport": np.uint16, "outer_smac": np.uint64,
+    "outer_dmac": np.uint64, "smac": np.uint64, "dmac": np.uint64,
 }  # fmt: skip
 """The type of each column."""
 
@@ -100,6 +102,11 @@ class Columns:
     """Of the tunnel around it, as `src`; 0 outside of tunnels."""
     outer_dst: U4
     outer_version: U1
+    outer_protocol: U1
+    outer_sport: U2
+    outer_dport: U2
+    outer_smac: U8
+    outer_dmac: U8
     smac: U8
     """The Ethernet source as a number; 0 where there is none."""
     dmac: U8

@@ -17,6 +17,8 @@ INNER = (
     "vlan", "icmp_type", "icmp_code",
 )  # fmt: skip
 """Columns that tell of the inner packet once there is one."""
+OUTER = ("version", "protocol", "src", "dst", "sport", "dport", "smac", "dmac")
+"""Columns that are kept of the outer packet."""
 LAYERS = {0x0800: Layer.IPV4, 0x86DD: Layer.IPV6, 0x6558: Layer.ETHERNET, 0x0806: Layer.ARP}
 
 
@@ -27,8 +29,8 @@ def encapsulate(group: Group, vni: NDArray[np.uint32] | int) -> Group:
     if not len(group):
         return group
     rows = group.rows
-    for outer, inner in (("outer_src", "src"), ("outer_dst", "dst"), ("outer_version", "version")):
-        arrays[outer][rows] = arrays[inner][rows]
+    for name in OUTER:
+        arrays[f"outer_{name}"][rows] = arrays[name][rows]
     for name in INNER:
         arrays[name][rows] = 0
     arrays["depth"][rows] += np.uint8(1)

@@ -12,13 +12,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-from podpath.collect import archives
+from podpath.collect import archives, captures
 from podpath.collect.limits import DEFAULT, Limits
-from podpath.evidence.bundle import assemble_bundle, is_bundle
-from podpath.evidence.files import Evidence, make_gap, parse_file, split_lines
+from podpath.evidence.bundle import ReadPackets, assemble_bundle, is_bundle
+from podpath.evidence.files import Evidence, Place, make_gap, parse_file, split_lines
 from podpath.evidence.formats import LIKELY
 from podpath.evidence.recognition import recognise
-from podpath.net.errors import EvidenceError
+from podpath.net.errors import EvidenceError, MissingExtra
 from podpath.net.provenance import Gap, Source
 
 STDIN = "-"
@@ -70,6 +70,8 @@ def _read_stream(stream: BinaryIO, limits: Limits) -> Evidence:
 def _read_file(name: str, file: BinaryIO, size: int, limits: Limits) -> Evidence:
     head = file.read(_HEAD)
     file.seek(0)
+    if captures.is_capture(head):
+        return captures.read_mapped(name, file)
     if archives.is_archive(head):
         return _read_archive(name, file, size, limits)
     if not head.strip() and size <= _HEAD:
@@ -97,6 +99,8 @@ _CUT = frozenset({"component log"})
 
 def _parse(name: str, data: bytes, size: int, limits: Limits) -> Evidence:
     """Parse a file's content, of which only the beginning may be there."""
+    if captures.is_capture(data):
+        return captures.read_packets(name, data)
     gaps: tuple[Gap, ...] = ()
     allowed = _share(name, data[:_HEAD], len(data), limits)
     if len(data) > allowed or size > len(data):
@@ -129,18 +133,30 @@ def _holds_tar(name: str, file: BinaryIO, size: int, limits: Limits) -> bool:
 def _assemble(files: list[tuple[str, str, bytes]], limits: Limits) -> Evidence:
     """Read files that came together: as a bundle where they are laid out as one, else each by itself."""
     if is_bundle(name for name, _, _ in files):
-        return assemble_bundle(files)
+        return assemble_bundle(files, _packets_reader(files))
     sources: list[Source] = []
     gaps: list[Gap] = []
     for _, shown, data in files:
         try:
             found = _parse(shown, data, len(data), limits)
-        except EvidenceError as error:
+        except (EvidenceError, MissingExtra) as error:
             gaps.append(make_gap(shown, str(error)))
             continue
         sources.extend(found.sources)
         gaps.extend(found.gaps)
     return Evidence(tuple(sources), tuple(gaps))
+
+
+def _packets_reader(files: list[tuple[str, str, bytes]]) -> ReadPackets:
+    """Make the reader of a bundle's captures, which knows the devices of each namespace by their indices."""
+    listings = {name: data for name, _, data in files if name.endswith("/ip-link.json")}
+
+    def read(shown: str, data: bytes, place: Place) -> Evidence:
+        ending = f"netns/{place.netns or 'host'}/ip-link.json"
+        listing = next((listing for name, listing in listings.items() if name.endswith(ending)), b"")
+        return captures.read_packets(shown, data, place, captures.device_names(listing))
+
+    return read
 
 
 def _read_folder(folder: Path, limits: Limits) -> Evidence:

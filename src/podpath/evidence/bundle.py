@@ -9,18 +9,20 @@ logs/, captures/            logs as text; captures as pcap
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from podpath.evidence.bundle_manifest import load_manifest, parse_time
 from podpath.evidence.files import Evidence, Place, make_gap, parse_file
-from podpath.net.errors import EvidenceError
+from podpath.net.errors import EvidenceError, MissingExtra
 from podpath.net.provenance import Gap, Source
 
 MANIFEST = "bundle.json"
 _MEMBER = re.compile(
     r"(?:(?P<top>.*)/)?netns/(?P<netns>[^/]+)/(?P<file>[^/]+)|(?:.*/)?node/(?P<node>[^/]+)|(?:.*/)?node/cni/(?P<cni>[^/]+)"
 )
-_CAPTURE = re.compile(r"(?:.*/)?captures/(?P<point>[^/]+)\.(?:txt|log)")
+_CAPTURE = re.compile(r"(?:.*/)?captures/(?P<point>[^/]+)\.(?:txt|log|pcap|pcapng)")
+ReadPackets = Callable[[str, bytes, Place], Evidence]
+"""Reads a capture's packets: its name to show, its content, and where it was taken."""
 _IP_FILE = re.compile(r"ip(?P<six>6)?-(?P<object>link|addr|route|rule|neigh)\.(?P<kind>json|txt)")
 _SAVE_FILE = re.compile(r"(?P<six>ip6tables|iptables)(?P<legacy>-legacy)?-save\.txt")
 _FILES: Mapping[str, str] = {
@@ -38,8 +40,11 @@ def is_bundle(names: Iterable[str]) -> bool:
     return any(re.fullmatch(r"(?:[^/]+/)?(?:bundle\.json|netns/[^/]+/.+)", name) for name in names)
 
 
-def assemble_bundle(files: Iterable[tuple[str, str, bytes]]) -> Evidence:
-    """Give the sources of a bundle's files, each as (name within the bundle, name to show, content)."""
+def assemble_bundle(files: Iterable[tuple[str, str, bytes]], read_packets: ReadPackets | None = None) -> Evidence:
+    """Give the sources of a bundle's files, each as (name within the bundle, name to show, content).
+
+    A capture that stands there as text too is read as text, which has the names of devices; without `read_packets` it is a gap.
+    """
     members = list(files)
     manifest = next((data for name, _, data in members if name.rpartition("/")[2] == MANIFEST), b"")
     taken_at = parse_time(load_manifest(manifest).get("time"))
@@ -49,14 +54,13 @@ def assemble_bundle(files: Iterable[tuple[str, str, bytes]]) -> Evidence:
     sources: list[Source] = []
     gaps: list[Gap] = []
     for name, shown, data in members:
-        if name.endswith((".pcap", ".pcapng")):
-            if not any(other == f"{name.rpartition('.')[0]}.txt" for other, _, _ in members):
-                gaps.append(make_gap(shown, "a capture is not read yet; print it as text: tcpdump -nn -e -v -r FILE"))
+        packets = name.endswith((".pcap", ".pcapng"))
+        if packets and any(other == f"{name.rpartition('.')[0]}.txt" for other, _, _ in members):
             continue
         try:
-            place = locate_capture(name, spaces) or locate_member(name)
-            found = parse_file(shown, data, place._replace(taken_at=taken_at))
-        except EvidenceError as error:
+            place = (locate_capture(name, spaces) or locate_member(name))._replace(taken_at=taken_at)
+            found = read_packets(shown, data, place) if packets and read_packets else parse_file(shown, data, place)
+        except (EvidenceError, MissingExtra) as error:
             gaps.append(make_gap(shown, str(error)))
             continue
         sources.extend(found.sources)

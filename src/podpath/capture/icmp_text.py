@@ -1,0 +1,50 @@
+"""What tcpdump prints of ICMP and ICMPv6 (print-icmp.c, print-icmp6.c), from the columns of a packet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from podpath.net import protocols
+
+_REASONS = {
+    5: "source route failed", 6: "net unknown", 7: "host unknown", 8: "isolated", 9: "admin prohibited", 10: "admin prohibited",
+    11: "tos prohibited", 12: "tos prohibited", 13: "admin prohibited filter", 14: "host precedence violation",
+    15: "precedence cutoff",
+}  # fmt: skip
+_TYPES = {4: "source quench", 9: "router advertisement", 10: "router solicitation", 12: "parameter problem", 13: "time stamp"}
+_TYPES6 = {
+    1: "destination unreachable", 2: "packet too big", 3: "time exceeded", 4: "parameter problem",
+    130: "multicast listener query", 131: "multicast listener report", 133: "router solicitation", 134: "router advertisement",
+    135: "neighbor solicitation", 136: "neighbor advertisement", 137: "redirect",
+}  # fmt: skip
+
+
+def render_icmp(value: Callable[[str], int], quoted: Mapping[str, Any] | None) -> str:
+    """Write the message without its length; `quoted` has protocol, ports and target of the packet that an error is about."""
+    kind, code = value("icmp_type"), value("icmp_code")
+    if value("protocol") == protocols.ICMPV6:
+        if kind in {128, 129}:
+            return f"ICMP6, echo {'request' if kind == 128 else 'reply'}, id {value('sport')}, seq {value('seq')}"
+        limit = f", mtu {quoted['mtu']}" if quoted is not None and kind == 2 else ""
+        return f"ICMP6, {_TYPES6.get(kind, f'type-#{kind}')}{limit}"
+    if kind in {0, 8}:
+        return f"ICMP echo {'request' if kind == 8 else 'reply'}, id {value('sport')}, seq {value('seq')}"
+    if kind == 11:
+        return "ICMP ip reassembly time exceeded" if code == 1 else "ICMP time exceeded in-transit"
+    if kind == 3 and quoted is not None:
+        return _unreachable(code, quoted)
+    return f"ICMP {_TYPES.get(kind, f'type-#{kind}')}"
+
+
+def _unreachable(code: int, quoted: Mapping[str, Any]) -> str:
+    target = quoted["dst"]
+    if code == 4:
+        return f"ICMP {target} unreachable - need to frag (mtu {quoted['mtu']})"
+    if code == 3:
+        return f"ICMP {target} {protocols.protocol_name(quoted['protocol'])} port {quoted['dport']} unreachable"
+    if code == 2:
+        return f"ICMP {target} protocol {quoted['protocol']} unreachable"
+    what = "net" if code in {0, 6, 9, 11} else "host"
+    reason = f" - {_REASONS[code]}" if code in _REASONS else ""
+    return f"ICMP {what} {target} unreachable{reason}"

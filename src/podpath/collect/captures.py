@@ -1,0 +1,110 @@
+"""Capture files to evidence: each packet as the line that tcpdump prints of it, so that a span's line is the packet's number.
+
+Of a long capture only what tells of a failure is shown: connections that do not come about, ICMP errors and ARP.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import shlex
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, BinaryIO
+
+from podpath.evidence.files import Evidence, Place, make_gap
+from podpath.net.errors import EvidenceError, MissingExtra
+from podpath.net.provenance import Gap, Source
+
+if TYPE_CHECKING:
+    from podpath.capture.read import Capture
+
+MAGICS = tuple(
+    bytes.fromhex(magic) for magic in ("d4c3b2a1", "a1b2c3d4", "4d3cb2a1", "a1b23c4d", "34cdb2a1", "a1b2cd34", "0a0d0d0a")
+)
+"""The first bytes of pcap, in both byte orders, its finer and its older shape, and of pcapng."""
+WHOLE = 100_000
+"""Packets up to which all are shown."""
+NOWHERE = Place()
+
+
+def is_capture(head: bytes) -> bool:
+    """Tell whether a file's first bytes are those of a capture."""
+    return head.startswith(MAGICS)
+
+
+def read_mapped(name: str, file: BinaryIO) -> Evidence:
+    """Read a capture from its file without copying it: only the pages that are looked at are loaded."""
+    return read_packets(name, memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)))
+
+
+def read_packets(
+    name: str, data: bytes | memoryview, place: Place = NOWHERE, devices: Mapping[int, str] | None = None
+) -> Evidence:
+    """Give a capture's packets as printed lines; `devices` are the names of devices by index, for captures on `any`.
+
+    `MissingExtra` where NumPy is not installed.
+    """
+    try:
+        from podpath.capture.read import read_capture  # noqa: PLC0415 - NumPy is an extra, and slow to load
+    except ImportError as error:
+        raise MissingExtra(f"{name}: reading a capture needs NumPy: pip install 'podpath[capture]'") from error
+    try:
+        capture = read_capture(data)
+    except ValueError as error:
+        raise EvidenceError(f"{name}: {error}") from error
+    gaps = [make_gap(name, f"byte {damage.offset}: {damage.why}") for damage in capture.damages]
+    gaps += [
+        make_gap(name, f"the kernel dropped {interface.dropped} packets that the capture does not show")
+        for interface in capture.interfaces
+        if interface.dropped
+    ]
+    if not len(capture.packets):
+        return Evidence((), (*gaps, make_gap(name, "expected packets, saw a capture of none")))
+    return _show(name, capture, place, devices or {}, gaps)
+
+
+def _show(name: str, capture: Capture, place: Place, devices: Mapping[int, str], gaps: list[Gap]) -> Evidence:
+    """Print the packets: all of them, a line each, or those of a long capture that tell of a failure, each with its number."""
+    from podpath.capture.flows import select_failing  # noqa: PLC0415 - as above
+    from podpath.capture.lines import render_lines  # noqa: PLC0415 - as above
+
+    packets = capture.packets
+    count = len(packets)
+    if count <= WHOLE:
+        lines = render_lines(packets, range(count), devices)
+    else:
+        failing = select_failing(packets.columns).tolist()
+        rows = sorted({*failing[:WHOLE], *packets.arps.row.tolist()[:WHOLE]})
+        lines = [f"{row + 1}  {line}" for row, line in zip(rows, render_lines(packets, rows, devices), strict=True)]
+        why = f"of {count} packets only ARP, ICMP errors and failing connections are shown: {len(rows)}"
+        gaps.append(make_gap(name, why))
+    start = next((at for at, line in enumerate(lines) if line), 0)
+    command = place.command or f"tcpdump{_interface(capture)}"
+    source = Source(
+        name=name,
+        lines=tuple(lines[start:]),
+        first_line=start + 1,
+        command=f"{command} -nn -e -S -tttt -r {shlex.quote(name)}",
+        netns=place.netns,
+        taken_at=place.taken_at,
+    )
+    return Evidence((source,) if any(lines) else (), tuple(gaps))
+
+
+def _interface(capture: Capture) -> str:
+    """Write the option that names the one device that a capture says it was taken on."""
+    names = {interface.name for interface in capture.interfaces}
+    name = next(iter(names)) if len(names) == 1 else ""
+    return f" -i {name}" if name and " " not in name else ""
+
+
+def device_names(listing: bytes) -> dict[int, str]:
+    """Read the names of devices by their index from the output of `ip -j link`; none where it is no such output."""
+    try:
+        links = json.loads(listing)
+    except ValueError:
+        return {}
+    found = links if isinstance(links, list) else []
+    return {
+        link["ifindex"]: str(link["ifname"]) for link in found if isinstance(link, dict) and {"ifindex", "ifname"} <= link.keys()
+    }
