@@ -48,6 +48,7 @@ CASES = (
     Fragment("input-policy.txt", SOUND, probe="tcp 10.244.9.8 > 192.168.10.5:31000"),
     Fragment("input-policy.txt", SOUND, probe="icmp 10.244.9.8 > 192.168.10.5"),
     Fragment("untranslated-syn.md", OPEN),
+    Fragment("conntrack-unreplied.txt", OPEN, "missing-masquerade", "[UNREPLIED] src=192.168.7.2 dst=10.42.5.6"),
     Fragment("failure-without-source.md", OPEN),
     Fragment("failure-without-source.md", FAULT, "forward-policy", ":FORWARD DROP", "tcp 10.244.1.7 > 10.244.2.9:8080"),
     Fragment("failure-of-a-name.txt", OPEN),

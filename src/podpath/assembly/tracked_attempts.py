@@ -59,7 +59,8 @@ def find_tracked(draft: NodeDraft, evidence: Evidence, shown: Iterable[Attempt])
             record.protocol, original.src, original.dst, original.sport or EPHEMERAL, original.dport or 0,
             netns=None if owner is None else owner.name,
         )  # fmt: skip
-        yield Attempt(probe=probe, result="timeout", span=record.span, who="conntrack: the SYN passed, no reply was seen")
+        who = "conntrack: the SYN passed, no reply was seen"
+        yield Attempt(probe=probe, result="timeout", span=record.span, who=who, passed=True)
 
 
 def is_selected(scene: Scene) -> bool:

@@ -47,6 +47,8 @@ SWITCHES: tuple[Switch, ...] = (
 
 FORWARD_ASK = "iptables -t filter -nvL FORWARD"
 NAT_ASK = "iptables -t nat -nvL POSTROUTING"
+WAY_BACK_ASK = "tcpdump -ni any"
+"""What tells where the rules are shown: with which source it leaves, and whether anything comes back."""
 
 
 def suppose_unshown(case: Case, symptoms: Iterable[Symptom]) -> Iterator[World]:
@@ -107,7 +109,8 @@ def _lose_route(node: Node, address: Address) -> Iterator[World]:
 def _leave_untranslated(node: Node) -> World:
     """Suppose that nobody beyond the node answers addresses of pods."""
     fact = "whether addresses of pods are translated on their way out, or routed by the network"
-    supposition = Supposition(fact, "neither: nobody can answer them", "they are", NAT_ASK, None)
+    shown = any("POSTROUTING" in table.chains for table in find_tables(node.host, "nat"))
+    supposition = Supposition(fact, "neither: nobody can answer them", "they are", WAY_BACK_ASK if shown else NAT_ASK, None)
     return World(node, (supposition,), unrouted=True)
 
 

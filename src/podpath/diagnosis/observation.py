@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from podpath.datapath.trace import Branch, Delivered, Trace, Transmitted
-from podpath.diagnosis.connections import Missing, Observed, Seen, kind_of
+from podpath.datapath.trace import Branch, Delivered, Dropped, Rejected, Trace, Transmitted
+from podpath.diagnosis.connections import Missing, Seen, kind_of
+from podpath.diagnosis.symptoms import Symptom
 from podpath.net.packet import Packet
 from podpath.net.provenance import Span
+from podpath.node.node import HOST
 
 PREREQUISITE: dict[tuple[str, bool], tuple[str, bool]] = {
     ("SYN-ACK", False): ("SYN", True),
@@ -35,11 +37,12 @@ class Agreement(NamedTuple):
         return not self.against
 
 
-def compare(branch: Branch, observed: Sequence[Observed]) -> Agreement:
-    """Hold a branch against every capture of its connection."""
+def compare(branch: Branch, symptom: Symptom) -> Agreement:
+    """Hold a branch against every capture of its connection, and against what conntrack says of its first packet."""
     matched: set[tuple[object, ...]] = set()
-    against: list[Span] = []
-    for number, connection in enumerate(observed):
+    ended = bool(branch.traces) and isinstance(branch.traces[0].outcome, (Dropped, Rejected))
+    against: list[Span] = list(symptom.passed) if ended and branch.traces[0].outcome.netns == HOST else []
+    for number, connection in enumerate(symptom.observed):
         for seen in connection.seen:
             verdict = _weigh(branch, seen)
             if verdict is True:

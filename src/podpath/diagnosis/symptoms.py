@@ -29,6 +29,8 @@ class Symptom:
     """The same connection in captures."""
     asked: bool = False
     """True where the user named it."""
+    passed: tuple[Span, ...] = ()
+    """The lines that say that its first packet passed the host."""
 
     @property
     def words(self) -> str:
@@ -59,7 +61,10 @@ def _attempts(attempts: Iterable[Attempt]) -> Iterator[Symptom]:
     for attempt in attempts:
         if not attempt.good:
             failed = attempt.result in FAILURES
-            yield Symptom(probe=attempt.probe, fails=failed, result=attempt.result, spans=(attempt.span,), who=attempt.who)
+            passed = (attempt.span,) if attempt.passed else ()
+            yield Symptom(
+                probe=attempt.probe, fails=failed, result=attempt.result, spans=(attempt.span,), who=attempt.who, passed=passed
+            )
 
 
 def _merge(found: list[Symptom], new: Symptom) -> None:
@@ -74,6 +79,7 @@ def _merge(found: list[Symptom], new: Symptom) -> None:
                 result=old.result or new.result,
                 spans=tuple(dict.fromkeys((*old.spans, *new.spans))),
                 who=old.who or new.who,
+                passed=(*old.passed, *new.passed),
             )
             return
     found.append(new)

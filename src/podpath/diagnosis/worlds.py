@@ -141,7 +141,7 @@ def judge(world: World, symptom: Symptom) -> Judgement:
     if not symptom.fails:
         fit = "keeps" if any(branch.works for branch in plain) else "undecided" if _unsettled(plain) else "contradicts"
         return Judgement(symptom, conversation, plain[0], fit, world=world)
-    ranked = sorted(((compare(branch, symptom.observed), branch) for branch in plain if branch.works is False), key=_by_agreement)
+    ranked = sorted(((compare(branch, symptom), branch) for branch in plain if branch.works is False), key=_by_agreement)
     if ranked and ranked[0][0].consistent:
         return Judgement(symptom, conversation, ranked[0][1], "explains", ranked[0][0], world)
     if _unsettled(plain):
@@ -182,7 +182,7 @@ def list_worlds(base: World, alternatives: Sequence[World], symptoms: Sequence[S
                 key = (place, frozenset((made.fact, made.rank) for made in deviations))
                 if branch.works is not False or not deviations or key in seen or _has_part(seen, key):
                     continue
-                if compare(branch, symptom.observed).consistent:
+                if compare(branch, symptom).consistent:
                     seen.add(key)
                     yield world.suppose(deviations, likeliest)
 
@@ -190,7 +190,7 @@ def list_worlds(base: World, alternatives: Sequence[World], symptoms: Sequence[S
 def _anchor(world: World, symptom: Symptom) -> Branch:
     """Give the branch whose random choices are those that a capture shows: the endpoint that was drawn, say."""
     branches = world.converse(symptom.probe).branches
-    return max(branches, key=lambda branch: (compare(branch, symptom.observed).matched, branch.works is False))
+    return max(branches, key=lambda branch: (compare(branch, symptom).matched, branch.works is False))
 
 
 def _has_part(seen: set[tuple[int, frozenset[tuple[str, int]]]], key: tuple[int, frozenset[tuple[str, int]]]) -> bool:

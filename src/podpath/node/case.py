@@ -26,6 +26,8 @@ class Attempt:
     """Who tried, in words: `kubelet's readiness probe`."""
     good: bool = False
     """True where the evidence says that it was tried on a good node or after the cure."""
+    passed: bool = False
+    """True where the line says that the first packet passed the host: conntrack lists only what it confirmed at the last hook."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
