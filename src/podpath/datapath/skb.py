@@ -98,6 +98,8 @@ class Walk:
     """What ARP requests taught those who answered them: by namespace and device of the listener, and the sender's address."""
     resolved: set[tuple[str, str, Address]] = field(default_factory=set)
     """Next hops that were sent to before, by namespace and device: their Ethernet header is cached."""
+    drawn: set[int] = field(default_factory=set)
+    """Ports that stand for ones which the kernel draws: a tunnel's source port is a hash of what it carries."""
     engine: Engine = field(default=None)  # type: ignore[assignment]  # made from the node where the caller shares none
     """The compiled node; walks of one node share it."""
 

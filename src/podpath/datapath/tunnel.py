@@ -43,6 +43,7 @@ def emit_vxlan(walk: Walk, skb: Skb, link: Link) -> Next:
         template = "{0} wraps it; the remote end is not in evidence, so the outer packet is not walked"
         walk.step("device transmit", skb, VXLAN, skb.packet, "encapsulate", template, link.name, link=link.name)
         return wire.leave(walk, skb, link)
+    walk.drawn.add(EPHEMERAL)
     return _wrap(walk, skb, link, _outer(skb.packet, details, remote), spans)
 
 

@@ -17,7 +17,8 @@ from podpath.lab.agreement import Difference, Evidence, compare
 from podpath.lab.apply import LabError, apply, enter_private_world, run
 from podpath.lab.drops import DropTracer
 from podpath.lab.exchange import KERNEL_SCRIPTS, REGISTRATION
-from podpath.lab.generate import PORTS, GeneratedCase, generate_case
+from podpath.lab.generate import GeneratedCase, generate_case
+from podpath.lab.generate_routing import PORTS
 from podpath.lab.script import emit_removal, emit_twin
 from podpath.lab.twin import observe
 from podpath.node.netfilter import Rule

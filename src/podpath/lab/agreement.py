@@ -117,9 +117,14 @@ def _spell_hits(hits: Counter[RulePlace]) -> str:
 def _predicted_frames(branch: Branch, ports: _Ports, *, macs: bool) -> list[str]:
     steps = [step for trace in (*branch.traces, *branch.answers) for step in trace.steps if step.stage in _DEVICE_STAGES]
     return [
-        _spell(step.netns, step.link, step.stage == "device transmit", ports.settle(step.after), macs)
+        _spell(step.netns, step.link, step.stage == "device transmit", ports.settle(_framed(step)), macs)
         for step in sorted(steps, key=_netns)
     ]
+
+
+def _framed(step: Step) -> Packet:
+    """Give the packet as the device has it: a tunnel device shows what it carries, the outer packet is another device's."""
+    return step.before if step.decision == "encapsulate" else step.after
 
 
 def _netns(step: Step) -> str:
@@ -190,4 +195,4 @@ def _spell_entries(entries: Iterable[Entry], ports: _Ports) -> list[str]:
     settled = (
         entry._replace(original=ports.settle_tuple(entry.original), reply=ports.settle_tuple(entry.reply)) for entry in entries
     )
-    return sorted(map(str, settled))
+    return sorted(set(map(str, settled)))

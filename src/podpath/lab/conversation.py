@@ -27,6 +27,8 @@ QUIET = 0.012
 REQUEST, ANSWER = b"podpath?".ljust(PAYLOAD, b"."), b"podpath!".ljust(PAYLOAD, b".")
 """As long as the model's data, so that a match on the length sees the same."""
 _IP_FREEBIND = 15
+_ESTABLISHED = 1
+"""A connection that stands is none that failed: SO_ERROR also gives errors that only a later failure would be put down to."""
 
 
 class Observation(NamedTuple):
@@ -149,7 +151,7 @@ def _advance_client(probe: Probe, client: socket.socket, selector: selectors.Bas
             selector.modify(client, selectors.EVENT_READ)
             if probe.protocol == protocols.TCP:
                 failure = client.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
-                if failure:
+                if failure and client.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0] != _ESTABLISHED:
                     selector.unregister(client)
                     return errno.errorcode.get(failure, str(failure))
                 client.send(REQUEST)

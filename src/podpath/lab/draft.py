@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from podpath.net.addresses import Address, Family, IfName, Mac, Prefix
 from podpath.net.provenance import Known, Listing, Source, Span
-from podpath.node.links import Bridge, BridgePort, InterfaceAddress, Link, Neighbour, Peer
+from podpath.node.links import Bridge, BridgePort, FdbEntry, InterfaceAddress, Link, Neighbour, Peer, Vxlan
 from podpath.node.netfilter import Chain, IpSet, Netfilter, Rule, Table
 from podpath.node.nftables import NftTable
 from podpath.node.node import HOST, Netns, Node
@@ -43,6 +43,7 @@ class DraftNetns:
     routes: list[Route] = field(default_factory=list)
     rules: list[PolicyRule] = field(default_factory=list)
     neighbours: list[Neighbour] = field(default_factory=list)
+    fdb: list[FdbEntry] = field(default_factory=list)
     sysctls: dict[str, str] = field(default_factory=dict)
     tables: dict[tuple[str, str], DraftTable] = field(default_factory=dict)
     sets: dict[str, IpSet] = field(default_factory=dict)
@@ -55,6 +56,11 @@ class DraftNetns:
     def add_bridge(self, name: str, mac: str) -> None:
         """Add a bridge device."""
         self.links.append(Link(name=IfName(name), ifindex=len(self.links) + 1, kind="bridge", mac=Mac(mac), bridge=Bridge()))
+
+    def add_vxlan(self, name: str, mac: str, vxlan: Vxlan, mtu: int) -> None:
+        """Add a vxlan device."""
+        index = len(self.links) + 1
+        self.links.append(Link(name=IfName(name), ifindex=index, kind="vxlan", mac=Mac(mac), vxlan=vxlan, mtu=mtu))
 
     def add_address(self, link: str, text: str) -> None:
         """Add `10.0.0.1/24` to a link; the kernel makes its local and connected routes by itself."""
@@ -123,7 +129,7 @@ def _freeze_netns(draft: DraftNetns) -> Netns:
         routes=Listing((*_implied_routes(draft), *draft.routes), True, "ip route show table all"),
         rules=Listing(tuple(sorted((*DEFAULT_RULES[4], *draft.rules), key=lambda rule: rule.priority)), True, "ip rule"),
         neighbours=Listing(tuple(draft.neighbours), True, "ip neigh"),
-        fdb=Listing((), True, "bridge fdb"),
+        fdb=Listing(tuple(draft.fdb), True, "bridge fdb"),
         sysctls={key: Known(value) for key, value in draft.sysctls.items()}, sysctls_complete=True,
         netfilter={4: _freeze_netfilter(draft, 4)},
         nftables=Listing(tuple(draft.nftables), True, "nft -a list ruleset"),

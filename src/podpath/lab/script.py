@@ -81,7 +81,7 @@ def emit_removal(twin: Twin) -> Command:
 def _emit_state(netns: Netns, built: set[str], left_out: list[str]) -> Iterator[Command]:
     """Write what one namespace holds: few commands, since each costs more than what it does."""
     links = [link for link in netns.links.items if link.name in built]
-    lines = ["link set lo up"]
+    lines = ["link set lo up", *(line for link in links for line in _vxlan(link))]
     lines += [line for link in links for line in _attributes(link, built)]
     lines += [_address(address) for address in netns.addresses.items if address.scope != "host"]
     lines += [_neighbour(neighbour) for neighbour in netns.neighbours.items]
@@ -119,7 +119,7 @@ def _creations(node: Node, made: set[tuple[str, str]], left_out: list[str]) -> I
             line = _create(netns.name, link, made)
             if line is None:
                 left_out.append(f"{link.name} in {netns.name}: a {link.kind or 'physical'} device has no twin here")
-            else:
+            elif line:
                 yield line
 
 
@@ -134,12 +134,18 @@ def _create(netns: str, link: Link, made: set[tuple[str, str]]) -> str | None:
         filtering = " vlan_filtering 1" if link.bridge.vlan_filtering else ""
         return f"{made_as} type bridge forward_delay 0 mcast_snooping 0{filtering}"
     if link.vxlan is not None:
-        vxlan = link.vxlan
-        ends = [f"id {vxlan.vni} dstport {vxlan.port}", "learning" if vxlan.learning else "nolearning"]
-        ends += [f"{word} {value}" for word, value in (("local", vxlan.local), ("remote", vxlan.remote)) if value]
-        return f"{made_as} type vxlan {' '.join(ends)}"
+        return ""
     made.discard((netns, link.name))
     return None
+
+
+def _vxlan(link: Link) -> Iterator[str]:
+    """Make a vxlan device inside its namespace: its own packets stay where it was made (`vxlan->net`)."""
+    vxlan = link.vxlan
+    if vxlan is not None:
+        ends = [f"id {vxlan.vni} dstport {vxlan.port}", "learning" if vxlan.learning else "nolearning"]
+        ends += [f"{word} {value}" for word, value in (("local", vxlan.local), ("remote", vxlan.remote)) if value]
+        yield f"link add {link.name} type vxlan {' '.join(ends)}"
 
 
 def _attributes(link: Link, present: set[str]) -> Iterator[str]:

@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from podpath.lab.draft import Draft
-from podpath.net.addresses import Address
+from podpath.lab.draft import Draft, DraftNetns
+from podpath.net.addresses import Address, IfName, Mac, Prefix
+from podpath.node.links import FdbEntry, Neighbour, Vxlan
 from podpath.node.node import HOST
+from podpath.node.routing import Nexthop, Route
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +90,46 @@ def two_uplinks(*, gateways: bool = True) -> Topology:
     return Topology(name="two uplinks", draft=draft, speakers=speakers, devices=(*topology.devices, "eth1"))
 
 
+def overlay() -> Topology:
+    """Two nodes with pods on a bridge each, and a vxlan device between them (flannel): both nodes are namespaces here."""
+    draft = _host()
+    far = draft.add_netns("node2", "other")
+    far.sysctls |= draft.namespaces[HOST].sysctls
+    draft.connect(HOST, "eth0", "node2", "eth0", 20)
+    ends = ((HOST, 0, "172.31.0.10", 1), ("node2", 1, "172.31.0.20", 3))
+    speakers: list[tuple[str, Address]] = []
+    for name, number, underlay, first_pod in ends:
+        netns = draft.namespaces[name]
+        netns.add_address("eth0", f"{underlay}/24")
+        netns.add_bridge("cni0", f"02:00:00:00:00:f{number}")
+        netns.add_address("cni0", f"10.1.{number}.1/24")
+        pod = draft.add_netns(f"pod{first_pod}")
+        draft.connect(pod.name, "eth0", name, f"veth{first_pod}", first_pod)
+        draft.enslave(name, f"veth{first_pod}", "cni0")
+        pod.add_address("eth0", f"10.1.{number}.2/24")
+        pod.add_route("default", "eth0", f"10.1.{number}.1")
+        speakers += [(name, Address.parse(underlay)), (name, Address.parse(f"10.1.{number}.1")),
+                     (pod.name, Address.parse(f"10.1.{number}.2"))]  # fmt: skip
+        _join_overlay(netns, number, underlay, ends[1 - number][2])
+    draft.namespaces[HOST].sysctls["net.bridge.bridge-nf-call-iptables"] = "1"
+    draft.namespaces[HOST].add_route("default", "eth0", "172.31.0.20")
+    devices = ("cni0", "eth0", "veth1", "flannel.1")
+    return Topology(name="vxlan between two nodes", draft=draft, speakers=tuple(speakers), devices=devices)
+
+
+def _join_overlay(netns: DraftNetns, number: int, underlay: str, remote: str) -> None:
+    """Give a node its vxlan device, with the route, neighbour and forwarding entry of the other node."""
+    other = 1 - number
+    netns.add_vxlan("flannel.1", f"02:00:00:00:aa:0{number}", Vxlan(vni=1, port=8472, local=Address.parse(underlay),
+                                                                  learning=False), 1450)  # fmt: skip
+    netns.add_address("flannel.1", f"10.1.{number}.0/32")
+    mac, gateway = Mac(f"02:00:00:00:aa:0{other}"), Address.parse(f"10.1.{other}.0")
+    hop = Nexthop(link=IfName("flannel.1"), gateway=gateway, onlink=True)
+    netns.routes.append(Route(prefix=Prefix.parse(f"10.1.{other}.0/24", 4), nexthops=(hop,)))
+    netns.neighbours.append(Neighbour(address=gateway, link=IfName("flannel.1"), mac=mac, state="PERMANENT"))
+    netns.fdb.append(FdbEntry(mac=mac, link=IfName("flannel.1"), dst=Address.parse(remote)))
+
+
 def _host() -> Draft:
     draft = Draft()
     host = draft.add_netns(HOST, HOST)
@@ -120,5 +162,6 @@ TOPOLOGIES: tuple[Callable[[], Topology], ...] = (
     lambda: routed_pods(gateways=False),
     two_uplinks,
     lambda: two_uplinks(gateways=False),
+    overlay,
 )
 """What the generator draws from."""

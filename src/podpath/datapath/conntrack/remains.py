@@ -21,7 +21,7 @@ def list_entries(walk: Walk) -> Mapping[str, tuple[ConntrackEntry, ...]]:
 
 def drawn_ports(walk: Walk) -> frozenset[int]:
     """Give the ports in the walk's packets that stand for one which the kernel draws at random."""
-    return frozenset(port for table in walk.conntrack.values() for connection in table for port in _drawn(connection))
+    return frozenset(walk.drawn).union(*(_drawn(connection) for table in walk.conntrack.values() for connection in table))
 
 
 def _drawn(connection: Connection) -> Iterator[int]:

@@ -86,6 +86,8 @@ def _error(state: HookState, kind: tuple[int, int]) -> Packet | None:
     packet = state.skb.packet
     if packet.fragment or packet.bad_checksum or state.skb.pkt_type in {"broadcast", "multicast"} or _is_error(packet):
         return None
+    if state.skb.by_kernel and state.skb.iif is None and packet.protocol in {protocols.ICMP, protocols.ICMPV6}:
+        return None  # an echo reply on its way out holds the socket that the error would be sent by (icmp_xmit_lock)
     family = packet.family
     protocol = protocols.ICMP if family == 4 else protocols.ICMPV6
     length = min(IP_HEADER[family] + ICMP_HEADER + packet.length, 576 if family == 4 else 1280)
