@@ -22,7 +22,7 @@ from podpath.net.probe import Probe
 from podpath.node.case import Case, Unplaced
 from podpath.node.node import HOST
 
-MADE_UP = ("veth-of-", "pod-router", "(")
+MADE_UP = ("veth-of-", "lxc-of-", "cali-of-", "pod-router", "(")
 """How names begin that stand for devices of which no output shows the name."""
 POLICIES = ("dropped-by-rule", "no-listener", "untracked", "no-route", "neighbour-failed", "hairpin")
 """What may be meant so: it is a fault only where somebody says that the connection should work."""

@@ -92,9 +92,11 @@ def _set_for_device(node: Node, netns: str, device: str | None, setting: tuple[s
     """Write a setting for `all` and for the device, leaving out what has the value already and what has no known name."""
     name, value = setting
     link = find_link(node.namespaces[netns], device) if device is not None else None
-    named = device if device is not None and not (link is not None and link.inferred) else None
+    sysctls = node.namespaces[netns].sysctls
+    shown = device is not None and isinstance(sysctls.get(device_key(4, IfName(device), name)), Known)
+    named = device if shown or (device is not None and not (link is not None and link.inferred)) else None
     keys = [device_key(4, IfName(where), name) for where in ("all", named) if where is not None]
-    wrong = {key: value for key in keys if not _is_known(node.namespaces[netns].sysctls, key, value)}
+    wrong = {key: value for key in keys if not _is_known(sysctls, key, value)}
     if wrong:
         yield _write(netns, wrong, f"{title} for {named}" if named is not None else title)
 
