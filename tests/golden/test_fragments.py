@@ -81,3 +81,11 @@ def test_unwalked_failure_is_asked_for() -> None:
     result = CliRunner().invoke(podpath, ["diagnose", "--json", str(FRAGMENTS / "failure-without-source.md")])
     asked = [unknown["ask"] for unknown in json.loads(result.stdout)["unknowns"]]
     assert asked == ["kubectl get pod -n default web-0 -o wide"]
+
+
+def test_device_with_a_shown_filter_is_cured() -> None:
+    """The cure names the device whose own filter is shown, though only a route names the device."""
+    asked = ["--probe", "tcp 8.8.8.8 > 198.51.100.20:8443 in eth1"]
+    result = CliRunner().invoke(podpath, ["diagnose", "--json", str(FRAGMENTS / "hostport-two-uplinks.txt"), *asked])
+    repairs = json.loads(result.stdout)["findings"][0]["repairs"]
+    assert ["sysctl -w net.ipv4.conf.all.rp_filter=0", "sysctl -w net.ipv4.conf.eth1.rp_filter=0"] == repairs[0]["commands"]
