@@ -121,11 +121,13 @@ def observe(node: Node, probe: Probe, tracer: DropTracer, ports: tuple[int, ...]
         drops: list[Drop] = []
         entries: list[Entry] = []
         tracking = [name for name, netns in node.namespaces.items() if netns.netfilter or netns.nftables.items]
+        standing = {entry for netns in tracking for entry in read_entries(netns)}  # of the evidence, not of this try
 
         def look() -> None:
             drops.extend(drop for drop in tracer.read() if drop.protocol == IPV4)
             counters.update(read_counters(node))
-            entries.extend(entry for netns in tracking for entry in read_entries(netns))
+            found = (entry for netns in tracking for entry in read_entries(netns))
+            entries.extend(entry for entry in found if entry not in standing or entry.original.sport == probe.sport)
 
         seen = conversation.send_probe(probe, tap, servers, quiet=quiet, before_closing=look)
         return Evidence(observation=seen, counters=counters, drops=tuple(drop.reason for drop in drops), entries=tuple(entries))
