@@ -17,18 +17,21 @@ from podpath.node.node import Node
 if TYPE_CHECKING:
     from podpath.datapath.conntrack.table import Snapshot
     from podpath.datapath.netfilter.ruleset import Ruleset
+    from podpath.datapath.nftables.netdev import DeviceChains
 
 
 class Engine:
     """The compiled form of one node. It is filled as walks need it; what it holds never depends on a walk's choices."""
 
-    __slots__ = ("cilium", "namespace", "namespaces", "node", "rulesets", "tracked")
+    __slots__ = ("cilium", "device_chains", "namespace", "namespaces", "node", "rulesets", "tracked")
 
     def __init__(self, node: Node) -> None:
         """Start empty: nothing is compiled before a packet meets it."""
         self.node = node
         self.rulesets: dict[tuple[str, Family], Ruleset] = {}
         """By namespace and family."""
+        self.device_chains: dict[str, DeviceChains] = {}
+        """Native chains at devices, by namespace."""
         self.tracked: dict[str, Snapshot] = {}
         """The conntrack entries of the evidence, by namespace."""
         macs = {

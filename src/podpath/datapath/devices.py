@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from podpath.datapath import bridge, openvswitch, tunnel, veth, wire
 from podpath.datapath.frames import with_macs
+from podpath.datapath.nftables import netdev
 from podpath.datapath.not_modelled import boundary
 from podpath.datapath.paths import RECEIVE, Next
 from podpath.datapath.routing.reasons import drop_reason
@@ -24,6 +25,9 @@ def emit(walk: Walk, skb: Skb) -> Next:
     link = skb.link
     if link is None:
         return Dropped(netns=skb.netns.name, reason=drop_reason("output no route", walk.node.kernel))
+    turned = netdev.egress(walk, skb, link)
+    if turned is not None:
+        return turned
     if link.name == "lo":
         return loop(walk, skb, link)
     if not link.up:

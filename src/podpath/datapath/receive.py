@@ -8,6 +8,7 @@ from podpath.datapath.hook import pass_hook
 from podpath.datapath.namespace import Namespace
 from podpath.datapath.netfilter import hooks
 from podpath.datapath.netfilter.verdicts import Accept
+from podpath.datapath.nftables import netdev
 from podpath.datapath.not_modelled import boundary
 from podpath.datapath.paths import Next
 from podpath.datapath.routing.fib import Flow
@@ -40,6 +41,9 @@ def receive_device(walk: Walk, skb: Skb) -> Next:
         turned = cilium.receive(walk, skb, link)
         if turned is not None:
             return turned
+    turned = netdev.ingress(walk, skb, link)
+    if turned is not None:
+        return turned
     if link.master is not None or link.bond_slave_of is not None:
         return _hand_to_master(walk, skb, namespace, link)
     return _classify(walk, skb, namespace, link)

@@ -7,12 +7,16 @@ from random import Random
 
 from podpath.lab.draft import DraftNetns
 from podpath.lab.generate_nat import draw_nat
+from podpath.lab.generate_nftables import draw_native
 from podpath.lab.generate_routing import PORTS, draw_addresses, draw_routing, draw_sysctls
 from podpath.lab.generate_rules import draw_table, make_sets
 from podpath.lab.topologies import TOPOLOGIES, Topology
 from podpath.net import protocols
 from podpath.net.probe import Probe
 from podpath.node.node import HOST, Node
+
+NATIVE_SHARE = 0.2
+"""How many cases have native nftables besides what else was drawn; a chance of their own, so that no other draw changes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +50,9 @@ def generate_case(seed: int, kernel: str | None = None) -> GeneratedCase:
     for name in ("raw", "mangle", "filter", "security"):
         if chance.random() < {"raw": 0.3, "mangle": 0.4, "filter": 0.8, "security": 0.1}[name]:
             draw_table(chance, host, topology, name, flavour if chance.random() < 0.8 else chance.choice(("nft", "legacy")))
+    native = Random(f"{seed} native")
+    if native.random() < NATIVE_SHARE:
+        draw_native(native, host, topology)
     fault = _draw_fault(chance, host) if chance.random() < 0.3 else ""
     return GeneratedCase(
         seed=seed, topology=topology.name, node=topology.draft.freeze(kernel), probe=probe, nat=nat, fault=fault

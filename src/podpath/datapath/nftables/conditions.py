@@ -74,4 +74,5 @@ def _check(left: Compiled, holds: Callable[[tuple[Part, ...]], bool], match: nft
 def _unsettled(value: Doubt | None, match: nft.Match, place: Place) -> Answer:
     if value is None:
         return False
-    return value._replace(fact=f"{value.fact} ({emit_statement(match)} at {place.where})")
+    turned = match.op in {"!=", "!"}
+    return value._replace(fact=f"{value.fact} ({emit_statement(match)} at {place.where})", negated=value.negated is not turned)

@@ -79,21 +79,38 @@ def payload_field(field: nft.Payload) -> Field:
     found = _TRANSPORT.get(field.protocol, {}).get(field.field)
     if found is None:
         raise ValueError(f"expected a header field, saw {field.protocol} {field.field}")
-    return Field(found[0], _transport_reader(TRANSPORTS.get(field.protocol), found[1]))
+    if field.protocol == "th":
+        return Field(found[0], _read_first_words(field.field, found[1]))
+    return Field(found[0], _transport_reader(TRANSPORTS[field.protocol], found[1]))
 
 
 def _network_reader(family: int, select: Callable[[Packet], int]) -> Read:
     return lambda state: select(state.skb.packet) if state.skb.packet.family == family else None
 
 
-def _transport_reader(protocol: int | None, select: Callable[[Packet], int]) -> Read:
+def _transport_reader(protocol: int, select: Callable[[Packet], int]) -> Read:
     """Read a transport header; what has none of that protocol, and a later fragment, ends the rule (nft_payload_eval)."""
 
     def read(state: HookState) -> Value:
         packet = state.skb.packet
-        if packet.fragment or (packet.protocol != protocol if protocol is not None else packet.protocol not in PORTED):
+        return None if packet.fragment or packet.protocol != protocol else select(packet)
+
+    return read
+
+
+def _read_first_words(name: str, select: Callable[[Packet], int]) -> Read:
+    """Read `th sport` or `th dport`: the first bytes behind the IP header, whatever the protocol has there."""
+    doubt = Doubt(f"the bytes where a {name} would stand are those that the rule asks for", likely=False, ask="tcpdump -X")
+
+    def read(state: HookState) -> Value:
+        packet = state.skb.packet
+        if packet.fragment:
             return None
-        return select(packet)
+        if packet.protocol in PORTED:
+            return select(packet)
+        is_icmp = packet.protocol in {protocols.ICMP, protocols.ICMPV6}
+        # behind an ICMP message's type and code stands its checksum
+        return packet.icmp_type << 8 | packet.icmp_code if is_icmp and name == "sport" else doubt
 
     return read
 
@@ -243,8 +260,9 @@ def _read_way_back(*, with_mark: bool, by_name: bool) -> Read:
     def read(state: HookState) -> Value:
         skb = state.skb
         found = skb.iif if skb.iif is not None and skb.iif.name == "lo" else None
+        mark, protocol = skb.mark if with_mark else 0, skb.packet.protocol
         if found is None and reverse_path(
-            state.walk, skb, mark=skb.mark if with_mark else 0, loose=False, accept_local=False
+            state.walk, skb, mark=mark, loose=False, accept_local=False, protocol=protocol
         ):  # fmt: skip
             found = skb.iif
         if by_name:

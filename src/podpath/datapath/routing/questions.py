@@ -46,13 +46,16 @@ def select_source(walk: Walk, netns: Netns, link: Link, nexthop: Address | None,
     return chosen.address if chosen is not None else None
 
 
-def reverse_path(walk: Walk, skb: Skb, *, mark: int, loose: bool, accept_local: bool) -> bool:
-    """Tell whether a route leads back to the packet's source as `-m rpfilter` wants it (`rpfilter_lookup_reverse`)."""
+def reverse_path(walk: Walk, skb: Skb, *, mark: int, loose: bool, accept_local: bool, protocol: int = 0) -> bool:
+    """Tell whether a route leads back to the packet's source as `-m rpfilter` wants it (`rpfilter_lookup_reverse`).
+
+    With a protocol, policy rules that ask for it count: nftables' `fib` gives it to the lookup, iptables does not.
+    """
     packet, link = skb.packet, skb.iif
     if link is None or link.name == "lo":
         return True
     dst = packet.dst if not (packet.dst.is_multicast or packet.dst.value == 0xFFFFFFFF) else None
-    flow = Flow(packet.src, dst, "lo", None, mark, packet.tos)
+    flow = Flow(packet.src, dst, "lo", None, mark, packet.tos, protocol)
     found = look_up(walk, walk.engine.namespace(skb.netns.name), flow, ignore_linkstate=True)
     if found.error or found.route is None:
         return False

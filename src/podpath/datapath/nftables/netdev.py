@@ -1,0 +1,108 @@
+"""Chains at the ingress and egress of a device: before IP sees a frame, and after it has sent one.
+
+net/core/dev.c:nf_ingress and nf_hook_egress v6.12. What leaves by `fwd` is seen by neither netfilter nor conntrack.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from podpath.datapath.netfilter.state import HookState
+from podpath.datapath.nftables.chains import NftStage
+from podpath.datapath.nftables.tables import CompiledNftTable
+from podpath.datapath.paths import EMIT, Next
+from podpath.datapath.skb import Skb, Walk
+from podpath.datapath.trace import Dropped
+from podpath.net.addresses import IfName
+from podpath.net.provenance import Option
+from podpath.node.links import Link
+from podpath.node.nftables import NftChain
+from podpath.node.node import Netns
+
+FAMILIES = frozenset({"netdev", "inet"})
+INGRESS, EGRESS = "INGRESS", "EGRESS"
+
+
+class DeviceChain(NamedTuple):
+    """One chain at a device."""
+
+    order: tuple[int, int]
+    """Its priority, and how late it was registered: of equal priority the later one runs first."""
+    source: NftChain
+    stage: NftStage
+
+
+class DeviceChains:
+    """The chains of one namespace that stand at devices, by hook and in their order."""
+
+    __slots__ = ("by_hook",)
+
+    def __init__(self, netns: Netns) -> None:
+        """Compile no rule before a packet meets its chain."""
+        self.by_hook: dict[str, list[DeviceChain]] = {}
+        tables = [table for table in netns.nftables.items if table.family in FAMILIES and not table.dormant]
+        compiled = [CompiledNftTable(table, netns.name) for table in tables]
+        chains = [chain for table in compiled for chain in table.chains.values()]
+        for serial, chain in enumerate(chains):
+            hook = chain.source.hook.upper()
+            if hook in {INGRESS, EGRESS}:
+                entry = DeviceChain((chain.source.priority, -serial), chain.source, NftStage(chain, hook))
+                self.by_hook.setdefault(hook, []).append(entry)
+        for entries in self.by_hook.values():
+            entries.sort(key=lambda entry: entry.order)
+
+
+def ingress(walk: Walk, skb: Skb, link: Link) -> Next:
+    """Run the chains at a device's ingress; None where the frame goes on."""
+    if not skb.netns.nftables.items:
+        return None
+    before, skb.iif = skb.iif, link
+    ended = _run(walk, skb, link, INGRESS)
+    skb.iif = before
+    return ended
+
+
+def egress(walk: Walk, skb: Skb, link: Link) -> Next:
+    """Run the chains at a device's egress; None where the frame goes on."""
+    if not skb.netns.nftables.items:
+        return None
+    before, skb.oif = skb.oif, link
+    ended = _run(walk, skb, link, EGRESS)
+    skb.oif = before
+    return ended
+
+
+def _run(walk: Walk, skb: Skb, link: Link, hook: str) -> Next:
+    chains = walk.engine.device_chains.get(skb.netns.name)
+    if chains is None:
+        chains = walk.engine.device_chains[skb.netns.name] = DeviceChains(skb.netns)
+    state = HookState(walk, skb, hook)
+    for entry in _of_device(walk, skb, link, chains.by_hook.get(hook, ())):
+        verdict = entry.stage(state)
+        if verdict is not None:
+            return Dropped(netns=skb.netns.name, reason=getattr(verdict, "reason", "NETFILTER_DROP"))
+        if state.forward_to:
+            return _forward(walk, skb, state.forward_to)
+    return None
+
+
+def _of_device(walk: Walk, skb: Skb, link: Link, chains: Iterable[DeviceChain]) -> Iterable[DeviceChain]:
+    """Give the chains of a device; JSON of nft 1.0 does not say which device a chain stands at."""
+    for entry in chains:
+        if link.name in entry.source.devices:
+            yield entry
+        elif not entry.source.devices:
+            name = f"{entry.stage.label} stands at {link.name} in netns {skb.netns.name}"
+            options = (Option(False, f"not at {link.name}"), Option(True, f"at {link.name}"))
+            if walk.choices.choose(name, options, ask="nft list ruleset"):
+                yield entry
+
+
+def _forward(walk: Walk, skb: Skb, name: str) -> Next:
+    """Send the frame out by another device (net/netfilter/nf_dup_netdev.c:nf_fwd_netdev_egress v6.12)."""
+    found = walk.engine.namespace(skb.netns.name).links.get(IfName(name))
+    if found is None:
+        return Dropped(netns=skb.netns.name, reason="NETFILTER_DROP")
+    skb.link = found
+    return EMIT
