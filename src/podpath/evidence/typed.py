@@ -10,8 +10,8 @@ import re
 from typing import NamedTuple
 
 from podpath.evidence.shells import SimpleCommand, base_name, parse_shell
-from podpath.evidence.wrappers_words import Inner
 from podpath.evidence.wrappers import WRAPPERS
+from podpath.evidence.wrappers_words import Inner
 
 
 class Typed(NamedTuple):
