@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import random
 import shutil
 import subprocess
 import sys
@@ -99,6 +100,16 @@ def test_packed_capture_is_read(tmp_path: Path) -> None:
     path.write_bytes(gzip.compress(frames.pcap([SYN] * 3)))
 
     assert 3 == len(list(packets_of(read_evidence([str(path)]))))
+
+
+def test_packed_capture_of_several_blocks_is_read_whole(tmp_path: Path) -> None:
+    """A capture that is longer than what is unpacked at once is not cut."""
+    data = frames.pcap([frames.ethernet(0x0800, frames.ipv4(6, frames.tcp(0x10, data=random.randbytes(1400))))] * 1_000)
+    path = tmp_path / "eth0.pcap.gz"
+    path.write_bytes(gzip.compress(data))
+    evidence = read_evidence([str(path)])
+
+    assert (1_000, ()) == (len(list(packets_of(evidence))), evidence.gaps)
 
 
 def test_damage_is_a_gap_with_its_byte(tmp_path: Path) -> None:

@@ -52,7 +52,12 @@ def read_single(name: str, file: BinaryIO, size: int, limits: Limits) -> bytes:
     """Give the content of a single packed file (`ticket.md.gz`), or of a plain one that only looked like an archive."""
     stream = _Bounded(name, _unpacked(name, file), size, limits)
     try:
-        return stream.read(limits.output_bytes)
+        blocks: list[bytes] = []
+        wanted = limits.output_bytes
+        while wanted and (block := stream.read(wanted)):
+            blocks.append(block)
+            wanted -= len(block)
+        return b"".join(blocks)
     except (EOFError, zlib.error, OSError, ValueError) as error:
         raise EvidenceError(f"{name}: expected packed data, saw damaged data: {error}") from error
 
