@@ -25,7 +25,7 @@ before=$(state)
 for delay in 0.4 0.8 1.2; do
   setsid {sys.executable} -m podpath lab agree --cases 500 --jobs 2 >/dev/null 2>&1 &
   sleep $delay
-  kill -9 -- -$! 2>/dev/null
+  kill -9 -- -$! 2>/dev/null || kill -9 $!
   wait
 done
 {sys.executable} -m podpath lab agree --cases 1 --jobs 1 >/dev/null
