@@ -1,6 +1,6 @@
 """Chains at the ingress and egress of a device: before IP sees a frame, and after it has sent one.
 
-net/core/dev.c:nf_ingress and nf_hook_egress v6.12. What leaves by `fwd` is seen by neither netfilter nor conntrack.
+net/core/dev.c:nf_ingress v6.12 and nf_hook_egress beside it. What leaves by `fwd` is seen by neither netfilter nor conntrack.
 """
 
 from __future__ import annotations
