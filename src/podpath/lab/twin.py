@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from podpath.datapath.conversation import converse
 from podpath.datapath.trace import Conversation, Delivered, Transmitted
@@ -73,6 +74,7 @@ def run_twin(node: Node, probe: Probe, tracer: DropTracer) -> TwinRun:
     plan = plan_twin(node, probe)
     apply(plan.commands)
     runs: list[TwinRun] = []
+    counted: Mapping[RulePlace, int] = {}
     for draw in range(DRAWS):
         asked = probe if draw == 0 else probe._replace(sport=probe.sport % 60000 + 1000 + draw)
         prediction = converse(node, asked, script=KERNEL_SCRIPTS.get(asked.protocol, ()), settled=REGISTRATION)
@@ -80,11 +82,18 @@ def run_twin(node: Node, probe: Probe, tracer: DropTracer) -> TwinRun:
         sender = first.traces[0].start
         ports = _listening_ports(prediction, asked)
         evidence = observe(plan.wired.node, asked._replace(netns=sender, in_dev=None), tracer, ports)
+        evidence, counted = _since(evidence, counted), evidence.counters
         differences = compare_branch(first, evidence, frozenset(plan.wired.far_ends))
         runs.append(TwinRun(prediction=prediction, evidence=evidence, differences=differences, notes=plan.notes))
         if not differences or not any(assumption.random for assumption in first.assumptions):
             break
     return min(runs, key=lambda run: len(run.differences))
+
+
+def _since(evidence: Evidence, counted: Mapping[RulePlace, int]) -> Evidence:
+    """Take off what the rules had counted before this try."""
+    counters = {place: count - counted.get(place, 0) for place, count in evidence.counters.items()}
+    return replace(evidence, counters={place: count for place, count in counters.items() if count})
 
 
 def _fresh(node: Node, probe: Probe) -> Probe:
