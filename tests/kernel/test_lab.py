@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -70,6 +72,28 @@ def test_a_killed_lab_leaves_nothing_behind() -> None:
     done = subprocess.run(world, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
     assert orphans() == []
+
+
+def test_workers_end_with_the_process_that_started_them() -> None:
+    """Where only the parent is killed, its workers go too, and with them their namespaces."""
+    command = [sys.executable, "-m", "podpath", "lab", "agree", "--cases", "100000", "--jobs", "2"]
+    parent = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+    deadline = time.monotonic() + 30
+    while len(members(parent.pid)) < 2 and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert len(members(parent.pid)) >= 2, "no worker was started"
+    os.kill(parent.pid, signal.SIGKILL)
+    parent.wait()
+    while members(parent.pid) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert members(parent.pid) == []
+
+
+def members(session: int) -> list[int]:
+    """Give the processes of a session that are alive."""
+    found = subprocess.run(["ps", "-o", "pid=,stat=", "-s", str(session)], capture_output=True, text=True, check=False).stdout
+    rows = [row.split() for row in found.splitlines()]
+    return [int(process) for process, state in rows if not state.startswith("Z")]
 
 
 def test_without_root_the_lab_says_so() -> None:

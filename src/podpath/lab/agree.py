@@ -14,7 +14,7 @@ from podpath.datapath.conversation import converse
 from podpath.datapath.trace import Conversation
 from podpath.lab import conversation
 from podpath.lab.agreement import Difference, Evidence, compare
-from podpath.lab.apply import LabError, apply, enter_private_world, run
+from podpath.lab.apply import LabError, apply, die_with_parent, enter_private_world, run
 from podpath.lab.drops import DropTracer
 from podpath.lab.exchange import KERNEL_SCRIPTS, REGISTRATION
 from podpath.lab.generate import GeneratedCase, generate_case
@@ -127,7 +127,7 @@ def run_cases(seeds: range, jobs: int, progress: Callable[[Tally], None]) -> Tal
     workers = max(1, min(jobs, len(processors), len(seeds)))
     shares = [(processors[index], range(seeds.start + index, seeds.stop, workers)) for index in range(workers)]
     queue: multiprocessing.Queue[CaseResult | None] = context.Queue()
-    processes = [context.Process(target=_work, args=(*share, queue), daemon=True) for share in shares]
+    processes = [context.Process(target=_work, args=(os.getpid(), *share, queue), daemon=True) for share in shares]
     for process in processes:
         process.start()
     for result in _results(queue, len(processes)):
@@ -150,7 +150,8 @@ def _results(queue: multiprocessing.Queue[CaseResult | None], workers: int) -> I
             yield item
 
 
-def _work(processor: int, seeds: range, queue: multiprocessing.Queue[CaseResult | None]) -> None:
+def _work(parent: int, processor: int, seeds: range, queue: multiprocessing.Queue[CaseResult | None]) -> None:
+    die_with_parent(parent)
     os.sched_setaffinity(0, {processor})
     try:
         enter_private_world()

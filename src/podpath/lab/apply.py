@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import os
 import shutil
+import signal
 import subprocess
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -28,6 +29,7 @@ TOOLS = {
 """Programs that the lab runs, and the Debian package of each."""
 
 _CLONE_NEWNS, _CLONE_NEWNET = 0x20000, 0x40000000
+_PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -57,6 +59,17 @@ def enter_private_world() -> None:
         mounts.append(("-t", "tracefs", "none", str(TRACING)))
     for arguments in mounts:
         run(Command(("mount", *arguments)))
+
+
+def die_with_parent(parent: int) -> None:
+    """Have the kernel kill this process when its parent ends, however that ends (prctl(2), PR_SET_PDEATHSIG).
+
+    A worker that outlived its parent would keep its namespaces, and wait for a reader that is gone. `parent` is the process that
+    forked this one: where it ended before the request was made, this process ends at once.
+    """
+    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:
+        os._exit(1)
 
 
 def run(command: Command) -> str:
