@@ -82,10 +82,10 @@ def test_ipip_wraps_towards_the_gateway() -> None:
     assert "ipencap 192.0.2.2 > 192.0.2.9" == (str(outcome.outer) if isinstance(outcome, Transmitted) else "")
 
 
-def test_a_tunnel_in_a_tunnel_is_a_boundary() -> None:
-    """A tunnel whose own packets are routed into a tunnel is not followed."""
+def test_a_tunnel_drops_what_leads_into_itself() -> None:
+    """A tunnel whose own packets are routed into it again drops them, as the kernel does (ELOOP)."""
     netns = given_netns(
         "host", "eth0 192.0.2.2/24", "tunl0 kind ipip 10.244.0.1/32", routes=["10.0.0.0/8 via 10.9.9.9 dev tunl0 onlink"]
     )
 
-    assert "UNDECIDED" == converse(given_node(netns), REMOTE).verdict
+    assert "NEVER" == converse(given_node(netns), REMOTE).verdict

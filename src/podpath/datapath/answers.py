@@ -15,6 +15,8 @@ def refuse(packet: Packet) -> Packet | None:
 
     TCP answers with a reset, except to one (`net/ipv4/tcp_ipv4.c:tcp_v4_send_reset v6.12`), UDP with port unreachable.
     """
+    if packet.bad_checksum:
+        return None
     if packet.protocol == protocols.TCP:
         return None if packet.flags & protocols.RST else _reset(packet)
     if packet.protocol != protocols.UDP or is_error(packet):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from podpath.datapath import settings
 from podpath.datapath.frames import with_macs
 from podpath.datapath.hook import pass_hook
+from podpath.datapath.icmp import reject
 from podpath.datapath.namespace import Namespace
 from podpath.datapath.neighbour import resolve
 from podpath.datapath.netfilter import hooks
@@ -120,8 +121,8 @@ def _redirect(walk: Walk, skb: Skb, namespace: Namespace, bridge: Link) -> Next:
         found = resolve(walk, namespace, bridge, destination, packet)
         if found.failed or found.mac is None:
             template = found.template
-            walk.step("bridge PREROUTING", skb, FINISH, packet, "drop", template, *found.arguments, spans=found.spans)
-            return Dropped(netns=skb.netns.name, reason=drop_reason("neighbour failed", walk.node.kernel))
+            walk.step("neighbour", skb, FINISH, packet, "reject", template, *found.arguments, spans=found.spans)
+            return reject(walk, skb, "neighbour failed", "icmp-host-unreachable")
         skb.packet = with_macs(packet, packet.smac, found.mac)
         _note_detour(walk, skb, namespace, bridge)
         template = "its new destination {0} is behind {1} too: it stays on the bridge"

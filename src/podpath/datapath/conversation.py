@@ -163,13 +163,13 @@ def _run(engine: Engine, probe: Probe, choices: Choices, script: tuple[Act, ...]
         place, packet = _next(ends, act)
         skb = send_from(walk, place, packet)
         skb.by_kernel = skb.link is None and act.reply and packet.protocol in _ECHO
-        trace = _send(walk, act.name, skb, packet, reply=act.reply)
+        trace = drive_packet(walk, act.name, skb, packet, reply=act.reply)
         after, failure = _judge(walk, ends, act, trace)
         if failure is None:
             traces += (*unheard, trace)
             ends, lost, unheard = after, None, ()
             continue
-        answers = _answer(walk, skb, trace)
+        answers = answer_to(walk, skb, trace)
         if lost is None and _goes_on(act, following, failure) and not any(_resets(answer, packet) for answer in answers):
             lost, unheard = failure, answers
             traces.append(trace)
@@ -219,24 +219,29 @@ def _next(ends: _Ends, act: Act) -> tuple[Place, Packet]:
     return ends.server, packet
 
 
-def _send(walk: Walk, name: str, skb: Skb, packet: Packet, *, reply: bool) -> Trace:
+def drive_packet(  # a trace is made of these
+    walk: Walk, name: str, skb: Skb, packet: Packet, *, reply: bool, path: str = ""
+) -> Trace:
+    """Walk one packet from where its sender hands it over, and give its trace."""
     walk.steps, walk.matched = [], []
     start = skb.netns.name
-    outcome = drive(walk, skb, paths.OUTPUT if skb.link is None else paths.RECEIVE)
+    outcome = drive(walk, skb, path or (paths.OUTPUT if skb.link is None else paths.RECEIVE))
     direction = "reply" if reply else "original"
     steps, matched = tuple(walk.steps), tuple(walk.matched)
     return Trace(name=name, direction=direction, start=start, packet=packet, steps=steps, outcome=outcome, matched=matched)
 
 
-def _answer(walk: Walk, skb: Skb, trace: Trace) -> tuple[Trace, ...]:
+def answer_to(walk: Walk, skb: Skb, trace: Trace) -> tuple[Trace, ...]:
     """Walk what the packet's sender is told: the error of the stage that rejected it, or of the host that did not want it."""
     outcome, direction = trace.outcome, trace.direction == "original"
     if isinstance(outcome, Rejected) and skb.answer is not None:
         error = Skb(skb.answer, walk.node.namespaces[outcome.netns], by_kernel=True)
         attach_answer(error, skb)
         name = "icmp-host-unreachable" if outcome.answer == "EHOSTUNREACH" else outcome.answer
-        return (_send(walk, name, error, skb.answer, reply=direction),)
+        return (drive_packet(walk, name, error, skb.answer, reply=direction),)
     if not isinstance(outcome, Delivered | Transmitted):
+        return ()
+    if isinstance(outcome, Delivered) and _takes_datagram(walk.node.namespaces[outcome.netns], outcome.packet):
         return ()
     answer = refuse(outcome.packet)
     if answer is None:
@@ -244,7 +249,7 @@ def _answer(walk: Walk, skb: Skb, trace: Trace) -> tuple[Trace, ...]:
     name = "RST" if answer.protocol == protocols.TCP else "icmp-port-unreachable"
     refusal = send_from(walk, place_of(walk, outcome), answer)
     refusal.by_kernel = refusal.link is None
-    return (_send(walk, name, refusal, answer, reply=direction),)
+    return (drive_packet(walk, name, refusal, answer, reply=direction),)
 
 
 def _judge(walk: Walk, ends: _Ends, act: Act, trace: Trace) -> tuple[_Ends, _Failure | None]:
@@ -297,6 +302,11 @@ def _judge_later(server: Place, seen: Packet, trace: Trace, place: Place, packet
         return None
     text = f"{trace.name} stray: it reached the server as {packet}, whose connection began with {seen}: it is reset"
     return _Failure("stray", text)
+
+
+def _takes_datagram(netns: Netns, packet: Packet) -> bool:
+    """Tell whether a socket is listed that takes a datagram from anybody."""
+    return packet.protocol == protocols.UDP and netns.sockets.complete and _listens(netns, packet)
 
 
 def _listens(netns: Netns, packet: Packet) -> bool:

@@ -12,8 +12,9 @@ from podpath.datapath.routing import reroute
 from podpath.datapath.routing.fib import Flow
 from podpath.datapath.routing.output import FUNCTION, OutputRoute, route_output
 from podpath.datapath.skb import Skb, Walk
-from podpath.datapath.trace import Rejected
+from podpath.datapath.trace import Dropped, Rejected
 
+CIRCULAR = "drivers/net/vxlan/vxlan_core.c:vxlan_xmit_one v6.12"
 REROUTE = "net/ipv4/netfilter.c:ip_route_me_harder v6.12"
 
 
@@ -34,6 +35,10 @@ def route(walk: Walk, skb: Skb) -> Next:
     decided = route_output(walk, walk.engine.namespace(skb.netns.name), flow, any_source=skb.uid is None or skb.by_kernel)
     if decided.destination is None:
         return _fail(walk, skb, decided)
+    if skb.tunnel is not None and decided.destination.link is skb.tunnel:
+        template = "the way to {0} leads into {1} again, which drops what it would wrap twice"
+        walk.step("route output", skb, CIRCULAR, packet, "drop", template, packet.dst, skb.tunnel.name, link=skb.tunnel.name)
+        return Dropped(netns=skb.netns.name, reason="IP_OUTNOROUTES")
     if source is None and decided.source is not None:
         skb.packet = packet._replace(src=decided.source)
     _take(skb, decided)

@@ -6,22 +6,29 @@ import multiprocessing
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
+from typing import TypeVar
 
 from podpath.datapath.conversation import converse
+from podpath.datapath.injection import inject
 from podpath.datapath.trace import Conversation
 from podpath.lab import conversation
 from podpath.lab.agreement import Difference, Evidence, compare
 from podpath.lab.apply import LabError, apply, die_with_parent, enter_private_world, run
+from podpath.lab.crafted import DEVICE, send_frame
 from podpath.lab.drops import DropTracer
 from podpath.lab.exchange import KERNEL_SCRIPTS, REGISTRATION
 from podpath.lab.generate import GeneratedCase, generate_case
 from podpath.lab.generate_routing import PORTS
 from podpath.lab.script import emit_removal, emit_twin
-from podpath.lab.twin import observe
+from podpath.lab.twin import observe, observe_frame
 from podpath.node.netfilter import Rule
+from podpath.node.node import HOST
+
+T = TypeVar("T")
 
 PATIENCE = 0.05
 """Seconds of quiet to wait for when a difference is looked at a second time: on a busy machine a frame can be late."""
@@ -91,6 +98,8 @@ def run_case(case: GeneratedCase, tracer: DropTracer) -> CaseResult:
 
 def predict(case: GeneratedCase) -> Conversation:
     """Walk a case's probe, with the packets that Linux sends."""
+    if case.frame is not None:
+        return inject(case.node, case.probe.netns or HOST, DEVICE, case.frame, settled=REGISTRATION)
     return converse(case.node, case.probe, script=KERNEL_SCRIPTS.get(case.probe.protocol, ()), settled=REGISTRATION)
 
 
@@ -99,7 +108,10 @@ def observe_case(case: GeneratedCase, tracer: DropTracer, quiet: float = convers
     twin = emit_twin(case.node)
     try:
         apply(twin.commands)
-        return observe(case.node, case.probe, tracer, PORTS, quiet)
+        if case.frame is None:
+            return observe(case.node, case.probe, tracer, PORTS, quiet)
+        frame, netns = case.frame, case.probe.netns or HOST
+        return observe_frame(case.node, partial(send_frame, netns, frame), tracer, quiet)
     finally:
         run(emit_removal(twin))
 
@@ -116,47 +128,64 @@ def _extensions(prediction: Conversation) -> frozenset[str]:
 
 
 def run_cases(seeds: range, jobs: int, progress: Callable[[Tally], None]) -> Tally:
-    """Run many cases in worker processes, each in a private world and on a processor of its own.
+    """Run many cases in worker processes, and count what they came to."""
+    tally = Tally()
+    start = time.monotonic()
+    for result in spread(seeds, jobs, run_case):
+        tally.add(result)
+        tally.seconds = time.monotonic() - start
+        progress(tally)
+    return tally
+
+
+def observe_cases(seeds: range, jobs: int) -> Mapping[int, Evidence]:
+    """Give what the kernel does in many cases, by seed, to hold several predictions against."""
+    return dict(spread(seeds, jobs, _observe_numbered))
+
+
+def _observe_numbered(case: GeneratedCase, tracer: DropTracer) -> tuple[int, Evidence]:
+    return case.seed, observe_case(case, tracer, PATIENCE if _waits(predict(case)) else conversation.QUIET)
+
+
+def spread(seeds: range, jobs: int, work: Callable[[GeneratedCase, DropTracer], T]) -> Iterator[T]:
+    """Do something with many cases in worker processes, each in a private world and on a processor of its own.
 
     A drop reason can be told apart only by its processor, so that two workers never share one.
     """
-    tally = Tally()
-    start = time.monotonic()
     context = multiprocessing.get_context("fork")
     processors = sorted(os.sched_getaffinity(0))
     workers = max(1, min(jobs, len(processors), len(seeds)))
     shares = [(processors[index], range(seeds.start + index, seeds.stop, workers)) for index in range(workers)]
-    queue: multiprocessing.Queue[CaseResult | None] = context.Queue()
-    processes = [context.Process(target=_work, args=(os.getpid(), *share, queue), daemon=True) for share in shares]
+    queue: multiprocessing.Queue[tuple[T] | None] = context.Queue()
+    processes = [context.Process(target=_work, args=(os.getpid(), *share, work, queue), daemon=True) for share in shares]
     for process in processes:
         process.start()
-    for result in _results(queue, len(processes)):
-        tally.add(result)
-        tally.seconds = time.monotonic() - start
-        progress(tally)
+    running = workers
+    while running:
+        item = queue.get()
+        if item is None:
+            running -= 1
+        else:
+            yield item[0]
     for process in processes:
         process.join()
         if process.exitcode:
-            raise LabError(f"a worker ended early, after {tally.cases} of {len(seeds)} cases: what it met stands above")
-    return tally
+            raise LabError("a worker ended early: what it met stands above")
 
 
-def _results(queue: multiprocessing.Queue[CaseResult | None], workers: int) -> Iterator[CaseResult]:
-    while workers:
-        item = queue.get()
-        if item is None:
-            workers -= 1
-        else:
-            yield item
-
-
-def _work(parent: int, processor: int, seeds: range, queue: multiprocessing.Queue[CaseResult | None]) -> None:
+def _work(
+    parent: int,
+    processor: int,
+    seeds: range,
+    work: Callable[[GeneratedCase, DropTracer], T],
+    queue: multiprocessing.Queue[tuple[T] | None],
+) -> None:
     die_with_parent(parent)
     os.sched_setaffinity(0, {processor})
     try:
         enter_private_world()
         with closing(DropTracer(processor)) as tracer:
             for seed in seeds:
-                queue.put(run_case(generate_case(seed, os.uname().release), tracer))
+                queue.put((work(generate_case(seed, os.uname().release), tracer),))
     finally:
         queue.put(None)

@@ -111,6 +111,20 @@ def send_probe(
     return Observation(tuple(sorted(frames, key=lambda frame: frame.time)), application)
 
 
+def watch_frame(send: Callable[[], None], tap: Tap, *, quiet: float = QUIET, at_end: Callable[[], None]) -> Observation:
+    """Send something that no socket answers for, and watch until nothing moves any more."""
+    tap.read()
+    frames: list[Frame] = []
+    with selectors.DefaultSelector() as selector:
+        for descriptor in tap.descriptors:
+            selector.register(descriptor, selectors.EVENT_READ)
+        send()
+        while selector.select(quiet):
+            frames += tap.read()
+    at_end()
+    return Observation(tuple(sorted(frames, key=lambda frame: frame.time)), "")
+
+
 def _start(probe: Probe) -> tuple[socket.socket, str]:
     kinds = {
         protocols.TCP: (socket.SOCK_STREAM, 0), protocols.UDP: (socket.SOCK_DGRAM, 0),

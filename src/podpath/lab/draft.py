@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from podpath.net import protocols
 from podpath.net.addresses import Address, Family, IfName, Mac, Prefix
 from podpath.net.provenance import Known, Listing, Source, Span
 from podpath.node.links import Bridge, BridgePort, FdbEntry, InterfaceAddress, Link, Neighbour, Peer, Vxlan
 from podpath.node.netfilter import Chain, IpSet, Netfilter, Rule, Table
 from podpath.node.nftables import NftTable
-from podpath.node.node import HOST, Netns, Node
+from podpath.node.node import HOST, Netns, Node, Socket
 from podpath.node.routing import DEFAULT_RULES, Nexthop, PolicyRule, Route
 
 BASE_CHAINS: dict[str, tuple[str, ...]] = {
@@ -114,11 +115,20 @@ class Draft:
         index = next(i for i, each in enumerate(draft.links) if each.name == link)
         draft.links[index] = replace(draft.links[index], master=IfName(bridge), port=port or BridgePort())
 
-    def freeze(self, kernel: str | None = None) -> Node:
-        """Make the frozen Node; every listing is complete, so no walk on it meets an unknown fact."""
-        return Node(
-            name="generated", kernel=kernel, namespaces={name: _freeze_netns(draft) for name, draft in self.namespaces.items()}
-        )
+    def freeze(self, kernel: str | None = None, ports: tuple[int, ...] | None = None) -> Node:
+        """Make the frozen Node; every listing is complete, so no walk on it meets an unknown fact.
+
+        Sockets listen on the ports in every namespace, and on no other; None leaves open what listens.
+        """
+        listeners = tuple(socket for port in ports or () for socket in _listeners(port))
+        sockets = Listing(listeners, ports is not None, "ss -tuln")
+        namespaces = {name: replace(_freeze_netns(draft), sockets=sockets) for name, draft in self.namespaces.items()}
+        return Node(name="generated", kernel=kernel, namespaces=namespaces)
+
+
+def _listeners(port: int) -> tuple[Socket, Socket]:
+    stream = Socket(protocol=protocols.TCP, local=None, port=port)
+    return stream, Socket(protocol=protocols.UDP, local=None, port=port, state="UNCONN")
 
 
 def _freeze_netns(draft: DraftNetns) -> Netns:
@@ -149,8 +159,10 @@ def _implied_routes(draft: DraftNetns) -> list[Route]:
             continue
         hop = (Nexthop(link=address.link),)
         why = f"{address.address} is on {address.link}"
+        primary = next((other for other in draft.addresses if address.secondary and not other.secondary
+                        and other.link == address.link and other.prefix == address.prefix), address)  # fmt: skip
         routes.append(Route(prefix=Prefix.of(address.address), type="local", nexthops=hop, table=255, scope="host",
-                            prefsrc=address.address, protocol="kernel", inferred=why))  # fmt: skip
+                            prefsrc=primary.address, protocol="kernel", inferred=why))  # fmt: skip
         if address.scope == "host":
             routes.append(Route(prefix=address.prefix, type="local", nexthops=hop, table=255, scope="host",
                                 prefsrc=address.address, protocol="kernel", inferred=why))  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
+from podpath.lab.crafted import draw_frame
 from podpath.lab.draft import DraftNetns
 from podpath.lab.generate_nat import draw_nat
 from podpath.lab.generate_nftables import draw_native
@@ -12,6 +13,7 @@ from podpath.lab.generate_routing import PORTS, draw_addresses, draw_routing, dr
 from podpath.lab.generate_rules import draw_table, make_sets
 from podpath.lab.topologies import TOPOLOGIES, Topology
 from podpath.net import protocols
+from podpath.net.packet import Packet
 from podpath.net.probe import Probe
 from podpath.node.node import HOST, Node
 
@@ -31,6 +33,8 @@ class GeneratedCase:
     """True where some NAT rule was drawn."""
     fault: str
     """The fault that was put in; empty where none was."""
+    frame: Packet | None = None
+    """A crafted frame that is sent instead of a connection's packets; None for a connection."""
 
 
 def generate_case(seed: int, kernel: str | None = None) -> GeneratedCase:
@@ -54,9 +58,9 @@ def generate_case(seed: int, kernel: str | None = None) -> GeneratedCase:
     if native.random() < NATIVE_SHARE:
         draw_native(native, host, topology)
     fault = _draw_fault(chance, host) if chance.random() < 0.3 else ""
-    return GeneratedCase(
-        seed=seed, topology=topology.name, node=topology.draft.freeze(kernel), probe=probe, nat=nat, fault=fault
-    )  # fmt: skip
+    frame = draw_frame(chance, topology, probe) if probe.netns != HOST and chance.random() < 0.15 else None
+    node = topology.draft.freeze(kernel, () if frame else PORTS)
+    return GeneratedCase(seed=seed, topology=topology.name, node=node, probe=probe, nat=nat, fault=fault, frame=frame)
 
 
 def _draw_probe(chance: Random, topology: Topology) -> Probe:

@@ -28,6 +28,8 @@ def draw_sysctls(chance: Random, topology: Topology) -> None:
     for device in topology.devices:
         if chance.random() < 0.3:
             sysctls[f"net.ipv4.conf.{device}.rp_filter"] = chance.choice("012")
+        if chance.random() < 0.05:
+            sysctls[f"net.ipv4.conf.{device}.forwarding"] = chance.choice("01")
     keys = ("accept_local", "route_localnet", "src_valid_mark", "arp_ignore", "arp_announce", "arp_filter")
     for key in keys:
         if chance.random() < 0.1:
@@ -60,8 +62,18 @@ def draw_routing(chance: Random, host: DraftNetns, topology: Topology) -> None:
         key = (route.prefix, route.metric, route.table, route.tos)
         if key not in connected and all((other.prefix, other.metric, other.table, other.tos) != key for other in host.routes):
             host.routes.append(route)
-    for _ in range(chance.choice((0, 0, 1, 2))):
+    if chance.random() < 0.12:
+        _draw_rivals(chance, host, topology, addresses)
+    for _ in range(chance.choice((0, 0, 1, 2, 3))):
         host.rules.append(_draw_policy_rule(chance, topology, addresses, {rule.priority for rule in host.rules}))
+
+
+def _draw_rivals(chance: Random, host: DraftNetns, topology: Topology, addresses: list[Address]) -> None:
+    """Draw two routes for one prefix that only their metric tells apart, the worse one first."""
+    prefix = Prefix.of(chance.choice(addresses))
+    for metric in (70, 60):
+        route = _draw_route(chance, host, topology, addresses)
+        host.routes.append(replace(route, prefix=prefix, table=254, metric=metric, tos=0))
 
 
 def _draw_route(chance: Random, host: DraftNetns, topology: Topology, addresses: list[Address]) -> Route:
@@ -71,8 +83,9 @@ def _draw_route(chance: Random, host: DraftNetns, topology: Topology, addresses:
     own = [item.address for item in host.addresses]
     return Route(
         prefix=Prefix.of(chance.choice(addresses), chance.choice((16, 24, 32))), type=kind, nexthops=hops,
+        mtu=chance.choice((None, None, None, 1300)) if hops else None,
         table=chance.choice((254, 100, 101)), metric=chance.choice((0, 5, 50)), tos=chance.choice((0, 0, 0, 0x10, 0x08)),
-        prefsrc=chance.choice(own) if hops and chance.random() < 0.2 else None, scope="link" if hops else "global",
+        prefsrc=chance.choice(own) if hops and chance.random() < 0.4 else None, scope="link" if hops else "global",
     )  # fmt: skip
 
 

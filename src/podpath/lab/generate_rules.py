@@ -41,8 +41,24 @@ def draw_table(chance: Random, host: DraftNetns, topology: Topology, name: str, 
         for _ in range(chance.choice((0, 1, 1, 2, 3))):
             below = user[user.index(chain) + 1 :] if chain in user else user
             table.chains[chain].append(_draw_rule(chance, topology, name, chain, tuple(below)))
+        if chance.random() < 0.5:
+            _insert_counting_rules(chance, topology, chain, table.chains[chain])
     if name == "filter" and chance.random() < 0.1:
-        table.policies[chance.choice(BASE_CHAINS[name])] = "DROP"
+        base = chance.choice(BASE_CHAINS[name])
+        table.policies[base] = "DROP"
+        if chance.random() < 0.4:
+            table.chains[base].append(make_rule(Target("RETURN")))
+    if user and chance.random() < 0.3:
+        base = chance.choice(BASE_CHAINS[name])
+        table.chains[base][:0] = [make_rule(Target(user[-1], (), chance.random() < 0.6)), make_rule(None)]
+
+
+def _insert_counting_rules(chance: Random, topology: Topology, chain: str, rules: list[Rule]) -> None:
+    """Put rules that decide nothing among the others: one condition each, whose counter tells how the packet looked there."""
+    addresses = [address for _, address in topology.speakers]
+    drawn = (draw(chance, addresses, chain) for draw in chance.sample(_MATCHES, 2))
+    rules += [make_rule(None, matches=(match,)) for match in drawn if match is not None]
+    chance.shuffle(rules)
 
 
 def _draw_rule(chance: Random, topology: Topology, table: str, chain: str, user: tuple[str, ...]) -> Rule:
@@ -153,6 +169,8 @@ def _draw_hook_match(chance: Random, addresses: list[Address], chain: str) -> Ma
     """Draw a match that only some hooks allow."""
     del addresses
     flip = chance.random() < 0.25
+    if chain == "FORWARD" and chance.random() < 0.5:
+        return _match("ttl", "ttl-eq", chance.choice(("61", "62", "63", "64", "1")))
     if chain == "FORWARD":
         return Match("physdev", (MatchOption(chance.choice(("physdev-is-bridged", "physdev-is-in")), (), flip),))
     if chain in ("PREROUTING", "INPUT"):
@@ -197,6 +215,7 @@ _MATCHES = (
     _draw_iprange,
     _draw_small,
     _draw_small,
+    _draw_hook_match,
     _draw_hook_match,
     _draw_set,
 )

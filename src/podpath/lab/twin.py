@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass, replace
 
 from podpath.datapath.conversation import converse
@@ -122,24 +123,42 @@ def _listening_ports(prediction: Conversation, probe: Probe) -> tuple[int, ...]:
 
 def observe(node: Node, probe: Probe, tracer: DropTracer, ports: tuple[int, ...], quiet: float = conversation.QUIET) -> Evidence:
     """Send a probe through a twin that stands, and gather everything that can be seen of it."""
-    tap = Tap(tuple(node.namespaces))
     servers = conversation.open_servers(dict.fromkeys(node.namespaces, ports))
-    try:
+    with closing(servers), closing(Tap(tuple(node.namespaces))) as tap:
+        notes = _Notes(node, tracer, probe.sport)
+        return notes.evidence(conversation.send_probe(probe, tap, servers, quiet=quiet, before_closing=notes.take))
+
+
+def observe_frame(node: Node, send: Callable[[], None], tracer: DropTracer, quiet: float = conversation.QUIET) -> Evidence:
+    """Have a frame sent through a twin that stands, where nobody listens, and gather everything that can be seen of it."""
+    with closing(Tap(tuple(node.namespaces))) as tap:
+        notes = _Notes(node, tracer)
+        return notes.evidence(conversation.watch_frame(send, tap, quiet=quiet, at_end=notes.take))
+
+
+class _Notes:
+    """What is read of a twin once all is quiet."""
+
+    def __init__(self, node: Node, tracer: DropTracer, port: int = 0) -> None:
+        self._node, self._tracer, self._port = node, tracer, port
+        self._standing = frozenset(self._tracked())
+        """Entries of the evidence, not of this try."""
+        self._counters: dict[RulePlace, int] = {}
+        self._drops: list[Drop] = []
+        self._entries: list[Entry] = []
         tracer.read()
-        counters: dict[RulePlace, int] = {}
-        drops: list[Drop] = []
-        entries: list[Entry] = []
-        tracking = [name for name, netns in node.namespaces.items() if netns.netfilter or netns.nftables.items]
-        standing = {entry for netns in tracking for entry in read_entries(netns)}  # of the evidence, not of this try
 
-        def look() -> None:
-            drops.extend(drop for drop in tracer.read() if drop.protocol == IPV4)
-            counters.update(read_counters(node))
-            found = (entry for netns in tracking for entry in read_entries(netns))
-            entries.extend(entry for entry in found if entry not in standing or entry.original.sport == probe.sport)
+    def take(self) -> None:
+        """Read drops, counters and conntrack entries."""
+        self._drops += [drop for drop in self._tracer.read() if drop.protocol == IPV4]
+        self._counters |= read_counters(self._node)
+        self._entries += [entry for entry in self._tracked() if entry not in self._standing or entry.original.sport == self._port]
 
-        seen = conversation.send_probe(probe, tap, servers, quiet=quiet, before_closing=look)
-        return Evidence(observation=seen, counters=counters, drops=tuple(drop.reason for drop in drops), entries=tuple(entries))
-    finally:
-        tap.close()
-        servers.close()
+    def _tracked(self) -> list[Entry]:
+        tracking = (name for name, netns in self._node.namespaces.items() if netns.netfilter or netns.nftables.items)
+        return [entry for name in tracking for entry in read_entries(name)]
+
+    def evidence(self, seen: conversation.Observation) -> Evidence:
+        """Put everything together."""
+        drops = tuple(drop.reason for drop in self._drops)
+        return Evidence(observation=seen, counters=self._counters, drops=drops, entries=tuple(self._entries))

@@ -60,10 +60,12 @@ def confirm(state: HookState) -> Verdict | None:
         (connection.reply, connection.reply_kind, True),
     ):
         found = table.find(tuple_key(entry, kind, zone.in_direction(reply=reply)), zone)
-        if found is not None and found[0] is not connection and connection.original.protocol not in CLASH_ALLOWED:
+        other = found[0] if found is not None else connection
+        same = (other.original, other.reply) == (connection.original, connection.reply)
+        if other is not connection and not (same and connection.original.protocol in CLASH_ALLOWED):
             state.walk.step(
                 f"{state.hook} conntrack confirm", skb, CONFIRM, skb.packet, "drop",
-                "the new connection has a tuple that {0} has already", found[0].original,
+                "the new connection has a tuple that {0} has already", other.original,
             )  # fmt: skip
             return Drop("NETFILTER_DROP")
     table.insert(connection)

@@ -26,6 +26,10 @@ Destinations = dict[tuple[int, int, int], Destination]
 """What routes lead to, by the identities of route, nexthop and policy rule: made once for a node."""
 
 
+TOS_MASK = 0x1C
+"""What routes and rules see of a packet's TOS: not its precedence (`fib_dscp_masked_match`; IPTOS_RT_MASK before v6.13)."""
+
+
 class Flow(NamedTuple):
     """What a lookup goes by: `struct flowi4`."""
 
@@ -97,7 +101,7 @@ class FibTable:
             if group is None:
                 continue
             for position, route in enumerate(group):
-                if route.tos and route.tos != tos & 0xFC:
+                if route.tos and route.tos != tos & TOS_MASK:
                     continue
                 error = ERRORS.get(route.type)
                 if error is not None:
@@ -137,7 +141,7 @@ def _near(group: tuple[Route, ...], position: int, tos: int) -> tuple[NearMiss, 
 
 def _why_lost(route: Route, best: Route, *, before: bool, tos: int) -> str:
     if before:
-        if route.tos and route.tos != tos & 0xFC:
+        if route.tos and route.tos != tos & TOS_MASK:
             return f"it is for TOS {route.tos:#x}"
         return "its device is down, or is not the one asked for"
     if route.metric != best.metric:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from podpath.datapath.routing.fib import NO_ROUTE, FibResult, FibTable, Flow
+from podpath.datapath.routing.fib import NO_ROUTE, TOS_MASK, FibResult, FibTable, Flow
 from podpath.net.addresses import Family
 from podpath.net.provenance import Known, Span
 from podpath.node.node import Netns
@@ -127,7 +127,7 @@ def _selectors_match(rule: PolicyRule, flow: Flow) -> bool:
         return False
     if rule.mark is not None and (rule.mark.value ^ flow.mark) & rule.mark.mask:
         return False
-    if (rule.tos and rule.tos != flow.tos & 0xFC) or (rule.protocol and rule.protocol != flow.protocol):
+    if (rule.tos and rule.tos != flow.tos & TOS_MASK) or (rule.protocol and rule.protocol != flow.protocol):
         return False
     if (rule.sport is not None and flow.sport not in rule.sport) or (rule.dport is not None and flow.dport not in rule.dport):
         return False

@@ -11,11 +11,15 @@ from typing import NamedTuple
 
 from podpath.datapath.conntrack.connection import Connection
 from podpath.datapath.netfilter.state import Answer, Check, Doubt, HookState
+from podpath.datapath.skb import Skb
 from podpath.datapath.xtables.context import RuleContext, parse_ports, parse_range, single, spell, unknown_option, words
 from podpath.net import protocols
 from podpath.net.addresses import Address, Family
-from podpath.node.netfilter import Match, MatchOption
+from podpath.node.netfilter import ConnTuple, Match, MatchOption
 
+_NOWHERE = ConnTuple(Address(4, 0), Address(4, 0), 0)
+TEMPLATE = Connection(_NOWHERE, _NOWHERE)
+"""What a packet has for a connection between a CT target and conntrack: all zeros (`nf_ct_tmpl_alloc`)."""
 STATES = frozenset({"INVALID", "ESTABLISHED", "NEW", "RELATED", "UNTRACKED", "SNAT", "DNAT"})
 
 
@@ -39,6 +43,14 @@ def compile_match(match: Match, context: RuleContext) -> tuple[Check, ...]:
     return (_check_all(_check_state(states[-1]) if states else None, parts),)
 
 
+def packet_state(skb: Skb) -> str:
+    """Give what a packet is to conntrack; before conntrack, what a CT target hung on it counts as new (`xt_ct_target`).
+
+    Without a connection the packet counts as untracked where a rule said so, else as invalid.
+    """
+    return skb.ctinfo or ("NEW" if skb.template is not None else "INVALID")
+
+
 def _check_state(option: MatchOption) -> Check:
     states = frozenset(words(option))
     if not states or not states <= STATES:
@@ -48,8 +60,7 @@ def _check_state(option: MatchOption) -> Check:
 
     def check_state(state: HookState) -> bool:
         skb = state.skb
-        # Without a connection the packet counts as untracked where a rule said so, else as invalid.
-        if (skb.ctinfo or "INVALID") in states:
+        if packet_state(skb) in states:
             return wanted
         connection = skb.connection
         if connection is not None and ((source_nat and connection.src_nat) or (destination_nat and connection.dst_nat)):
@@ -63,7 +74,8 @@ def _check_all(check_state: Check | None, parts: tuple[_Part, ...]) -> Check:
     def check_conntrack(state: HookState) -> Answer:
         if check_state is not None and check_state(state) is False:
             return False
-        connection = state.skb.connection
+        skb = state.skb
+        connection = TEMPLATE if skb.connection is None and skb.template is not None and not skb.ctinfo else skb.connection
         if connection is None:
             return check_state is not None
         doubt: Doubt | None = None

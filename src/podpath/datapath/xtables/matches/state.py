@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from podpath.datapath.netfilter.state import Check, HookState
 from podpath.datapath.xtables.context import RuleContext, compile_options, words
+from podpath.datapath.xtables.matches.conntrack import packet_state
 from podpath.node.netfilter import Match, MatchOption
 
 STATES = frozenset({"INVALID", "ESTABLISHED", "RELATED", "NEW", "UNTRACKED"})
@@ -22,6 +23,6 @@ def _compile_state(option: MatchOption, _: RuleContext) -> Check:
 
     def check_state(state: HookState) -> bool:
         # A packet that conntrack has not seen counts as invalid.
-        return ((state.skb.ctinfo or "INVALID") in states) is wanted
+        return (packet_state(state.skb) in states) is wanted
 
     return check_state

@@ -1,0 +1,64 @@
+"""Small cases in which model and kernel once differed, read from tests/data/agreement."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import PurePosixPath
+from typing import NotRequired, TypedDict
+
+from podpath.lab.draft import Draft
+from podpath.lab.generate import GeneratedCase
+from podpath.lab.generate_routing import PORTS
+from podpath.lab.topologies import TOPOLOGIES
+from podpath.net.probe import Probe
+from podpath.node.node import HOST
+from podpath.node.routing import PolicyRule
+from tests.datapath.given import given_rules, given_tables
+
+
+class RecordedCase(TypedDict):
+    """What a file holds."""
+
+    why: str
+    """What was learned from it, as a sentence."""
+    topology: str
+    probe: str
+    routes: NotRequired[list[dict[str, object]]]
+    """Of the host; fields of `DraftNetns.add_route`."""
+    pod_routes: NotRequired[dict[str, list[dict[str, object]]]]
+    rules: NotRequired[list[dict[str, object]]]
+    """Policy rules of the host."""
+    sysctls: NotRequired[dict[str, str]]
+    nft: NotRequired[dict[str, list[str]]]
+    """Rules of the host by table, as `iptables-save` prints them, for iptables-nft."""
+    legacy: NotRequired[dict[str, list[str]]]
+
+
+def build_case(text: str, name: PurePosixPath) -> GeneratedCase:
+    """Build the node and the probe that a file describes."""
+    held: RecordedCase = json.loads(text)
+    topology = next(made for made in (make() for make in TOPOLOGIES) if made.name == held["topology"])
+    draft = topology.draft
+    host = draft.namespaces[HOST]
+    for scope in ("all", "default", *topology.devices):
+        host.sysctls[f"net.ipv4.conf.{scope}.send_redirects"] = "0"
+    host.sysctls |= held.get("sysctls", {})
+    for netns, routes in {HOST: held.get("routes", []), **held.get("pod_routes", {})}.items():
+        for route in routes:
+            draft.namespaces[netns].add_route(**route)  # type: ignore[arg-type]  # fields of a route
+    host.rules += [PolicyRule(family=4, **rule) for rule in held.get("rules", [])]  # type: ignore[arg-type]  # as above
+    for flavour in ("nft", "legacy"):
+        _add_rules(draft, held.get(flavour, {}), flavour)  # type: ignore[arg-type]  # one of the two keys
+    return GeneratedCase(
+        seed=0, topology=topology.name, node=draft.freeze(os.uname().release, PORTS), probe=Probe.parse(held["probe"]),
+        nat=False, fault=name.stem,
+    )  # fmt: skip
+
+
+def _add_rules(draft: Draft, tables: dict[str, list[str]], flavour: str) -> None:
+    for name, rules in tables.items():
+        text = given_rules(*(rule.removeprefix("-A ") for rule in rules), table=name)
+        for table in given_tables(text, flavour=flavour):
+            for chain, fact in table.chains.items():
+                draft.namespaces[HOST].table(name, flavour).chains[chain] += fact.value.rules  # type: ignore[union-attr]  # known

@@ -1,0 +1,56 @@
+"""Generated nodes and probes: the model says what the kernel does, or the seed that it does not is printed."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from podpath.lab.agree import run_case
+from podpath.lab.apply import enter_private_world
+from podpath.lab.drops import DropTracer
+from podpath.lab.known import KNOWN_DISAGREEMENTS
+from tests.kernel.recorded_cases import build_case
+
+pytestmark = pytest.mark.kernel("iptables-nft-restore", "iptables-legacy-restore", "ipset", "bridge", "nft")
+
+RECORDED = Path(__file__).resolve().parents[1] / "data/agreement"
+
+
+def test_recorded_cases_agree() -> None:
+    """Every case in which model and kernel once differed agrees, but for those that are listed as known."""
+    context = multiprocessing.get_context("fork")
+    queue: multiprocessing.Queue[dict[str, str]] = context.Queue()
+    process = context.Process(target=_run_recorded, args=(queue,), daemon=True)
+    process.start()
+    differing = queue.get(timeout=120)
+    process.join()
+
+    assert {} == {name: text for name, text in differing.items() if name not in KNOWN_DISAGREEMENTS}
+    assert KNOWN_DISAGREEMENTS.keys() <= {path.stem for path in _files()}
+
+
+def _files() -> Iterator[Path]:
+    return iter(sorted(RECORDED.glob("*.json")))
+
+
+def _run_recorded(queue: multiprocessing.Queue[dict[str, str]]) -> None:
+    """Run every recorded case in a world of its own, which a test process may not enter."""
+    processor = min(os.sched_getaffinity(0))
+    os.sched_setaffinity(0, {processor})
+    enter_private_world()
+    differing: dict[str, str] = {}
+    try:
+        with closing(DropTracer(processor)) as tracer:
+            for path in _files():
+                result = run_case(build_case(path.read_text(), PurePosixPath(path.name)), tracer)
+                if result.differences:
+                    differing[path.stem] = "\n".join(
+                        f"{each.what}\n{each.predicted}\n{each.observed}" for each in result.differences
+                    )
+    finally:
+        queue.put(differing)
