@@ -1,0 +1,267 @@
+"""The one module through which protect changes a system: files written whole or not at all, kernel settings, programs run.
+
+What comes in is what shall be; what goes out is a `Deed` that says whether it was done, was so already, or would be done. With
+`dry_run` every look and every refusal stays, and nothing is changed.
+
+A file is written as a temporary one in the same directory, synchronised, renamed over its name, and the directory synchronised:
+a reader, and the node after a crash, sees the old file or the new one (rename(2), fsync(2)). The same directory also matters to
+those who watch it: containerd heeds renames and no creations, so a file moved in from elsewhere would escape it.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import secrets
+import stat
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from podpath.net.errors import PodpathError
+
+TEMPORARY = ".podpath-tmp"
+"""The suffix of a file that is being written: no runtime takes it for a CNI configuration, no systemd for a drop-in."""
+
+Refusal = Literal["untrusted", "full", "read-only", "denied", "stale", "absent", "failed"]
+_REFUSALS: dict[int | None, Refusal] = {
+    errno.ENOSPC: "full", errno.EDQUOT: "full", errno.EROFS: "read-only", errno.EACCES: "denied", errno.EPERM: "denied",
+    errno.ENOENT: "absent", errno.ENOTDIR: "absent", errno.ELOOP: "untrusted",
+}  # fmt: skip
+
+
+class ApplyError(PodpathError):
+    """A change that could not, or must not, be made. The message names what was to be changed and what stood in the way."""
+
+    def __init__(self, refusal: Refusal, target: str, why: str) -> None:
+        """Keep what a caller decides by: the kind of refusal and its target."""
+        super().__init__(f"{target}: {why}")
+        self.refusal: Refusal = refusal
+        self.target = target
+        self.why = why
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deed:
+    """One change, as it came out."""
+
+    kind: Literal["write", "remove", "rename", "directory", "set", "run"]
+    target: str
+    state: Literal["done", "unchanged", "would"]
+    """`unchanged` where it was so already and nothing was touched; `would` in a dry run."""
+    detail: str = ""
+    """The value that was set, or what a program printed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Applier:
+    """Changes a system, or only says what it would change."""
+
+    dry_run: bool = False
+    tell: Callable[[Deed], None] | None = None
+    """Hears of every deed that is done or would be: a log, a dry run's list."""
+
+    def write_file(
+        self, path: Path, content: bytes, *, mode: int | None = None, new_mode: int = 0o600, expect: bytes | None = None
+    ) -> Deed:
+        """Make a file's content so, atomically; mode and owner of a file that is there stay, unless `mode` says otherwise.
+
+        Where `expect` is given and the file no longer holds that, somebody wrote meanwhile: `ApplyError` with `stale`.
+        """
+        with _directory(path) as folder:
+            there = _look(folder, path)
+            held = None if there is None else _read(folder, path)
+            if expect is not None and held != expect:
+                raise ApplyError("stale", str(path), "it changed after it was read; it is left as it is")
+            wanted = mode if mode is not None else new_mode if there is None else stat.S_IMODE(there.st_mode)
+            if there is not None and held == content and stat.S_IMODE(there.st_mode) == wanted:
+                return Deed(kind="write", target=str(path), state="unchanged")
+            if not self.dry_run:
+                with _translated(path):
+                    _replace(folder, path.name, content, wanted, there)
+        return self._deed("write", str(path))
+
+    def remove_file(self, path: Path) -> Deed:
+        """Remove a regular file of a trusted owner; nothing to do where there is none."""
+        with _directory(path) as folder:
+            if _look(folder, path) is None:
+                return Deed(kind="remove", target=str(path), state="unchanged")
+            if not self.dry_run:
+                with _translated(path):
+                    os.unlink(path.name, dir_fd=folder)
+                    os.fsync(folder)
+        return self._deed("remove", str(path))
+
+    def make_directory(self, path: Path, *, mode: int = 0o755) -> Deed:
+        """Make a directory whose parent is there; one that exists must be of a trusted owner."""
+        try:
+            check_directory(path)
+        except ApplyError as error:
+            if error.refusal != "absent":
+                raise
+        else:
+            return Deed(kind="directory", target=str(path), state="unchanged")
+        with _directory(path) as folder:
+            if not self.dry_run:
+                with _translated(path):
+                    os.mkdir(path.name, mode, dir_fd=folder)
+                    os.fsync(folder)
+        return self._deed("directory", str(path))
+
+    def write_setting(self, path: Path, value: str) -> Deed:
+        """Write a kernel setting below /proc/sys or /sys in one write; one that holds the value already is not written."""
+        with _translated(path):
+            held = path.read_text(encoding="utf-8")
+            if held.split() == value.split():
+                return Deed(kind="set", target=str(path), state="unchanged", detail=value)
+            if not self.dry_run:
+                descriptor = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+                try:
+                    os.write(descriptor, f"{value}\n".encode())
+                finally:
+                    os.close(descriptor)
+        return self._deed("set", str(path), value)
+
+    def run(self, arguments: Sequence[str], *, stdin: str = "", timeout: float = 30.0) -> Deed:
+        """Run a program that changes something, without a shell, to its end; `ApplyError` says how it failed."""
+        line = " ".join(arguments)
+        if self.dry_run:
+            return self._deed("run", line)
+        try:
+            done = subprocess.run(
+                arguments, input=stdin, capture_output=True, text=True, check=False, timeout=timeout, errors="replace"
+            )
+        except OSError as error:
+            raise ApplyError(_REFUSALS.get(error.errno, "failed"), line, f"cannot be run: {error.strerror}") from error
+        except subprocess.TimeoutExpired as error:
+            raise ApplyError("failed", line, f"did not end within {timeout:g} s") from error
+        if done.returncode != 0:
+            raise ApplyError("failed", line, f"ended with {done.returncode}: {done.stderr.strip() or done.stdout.strip()}")
+        return self._deed("run", line, done.stdout)
+
+    def sweep(self, directory: Path) -> int:
+        """Remove what a writer that was killed left in a directory, and say how many; a file that is being written is let be."""
+        with _directory(directory / "_") as folder:
+            names = os.listdir(folder)  # noqa: PTH208  # a Path knows no descriptor
+            left = [name for name in names if name.endswith(TEMPORARY) and _abandoned(folder, name)]
+            if not self.dry_run:
+                with _translated(directory):
+                    for name in left:
+                        os.unlink(name, dir_fd=folder)
+        return len(left)
+
+    def _deed(self, kind: Literal["write", "remove", "directory", "set", "run"], target: str, detail: str = "") -> Deed:
+        deed = Deed(kind=kind, target=target, state="would" if self.dry_run else "done", detail=detail)
+        if self.tell is not None:
+            self.tell(deed)
+        return deed
+
+
+def check_directory(path: Path) -> None:
+    """Check that a directory is there and is nobody's but root's or our own; `ApplyError` says what is wrong with it."""
+    with _directory(path / "_"):
+        pass
+
+
+def check_trusted(path: Path) -> os.stat_result | None:
+    """Check that a file may be written and read as ours: regular, of a trusted owner; None where there is none."""
+    with _directory(path) as folder:
+        return _look(folder, path)
+
+
+@contextmanager
+def _directory(path: Path) -> Iterator[int]:
+    """Open the directory of a file, refusing one that others could change under our hands."""
+    parent = path.parent
+    with _translated(parent):
+        if parent.is_symlink() and parent.lstat().st_uid not in _trusted():
+            raise ApplyError("untrusted", str(parent), "it is a symbolic link of a foreign owner")
+        descriptor = os.open(parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        there = os.fstat(descriptor)
+        if there.st_uid not in _trusted():
+            raise ApplyError("untrusted", str(parent), f"it belongs to user {there.st_uid}, neither to root nor to us")
+        if there.st_mode & stat.S_IWOTH:
+            raise ApplyError("untrusted", str(parent), f"everybody may write in it (mode {stat.S_IMODE(there.st_mode):04o})")
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _look(folder: int, path: Path) -> os.stat_result | None:
+    with _translated(path):
+        try:
+            there = os.stat(path.name, dir_fd=folder, follow_symlinks=False)
+        except FileNotFoundError:
+            return None
+    if stat.S_ISLNK(there.st_mode):
+        raise ApplyError("untrusted", str(path), "it is a symbolic link, which is not followed")
+    if not stat.S_ISREG(there.st_mode):
+        raise ApplyError("untrusted", str(path), "it is not a regular file")
+    if there.st_uid not in _trusted():
+        raise ApplyError("untrusted", str(path), f"it belongs to user {there.st_uid}, neither to root nor to us")
+    return there
+
+
+def _read(folder: int, path: Path) -> bytes:
+    with _translated(path):
+        descriptor = os.open(path.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK, dir_fd=folder)
+        with os.fdopen(descriptor, "rb") as file:
+            return file.read()
+
+
+def _replace(folder: int, name: str, content: bytes, mode: int, there: os.stat_result | None) -> None:
+    temporary = f".{name}.{secrets.token_hex(6)}{TEMPORARY}"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(temporary, flags, 0o600, dir_fd=folder)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)  # tells `sweep` that its writer lives
+            file.write(content)
+            file.flush()
+            if there is not None and (there.st_uid, there.st_gid) != (os.geteuid(), os.getegid()):
+                os.fchown(file.fileno(), there.st_uid, there.st_gid)
+            os.fchmod(file.fileno(), mode)
+            os.fsync(file.fileno())
+            os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except BaseException:
+        _forget(folder, temporary)
+        raise
+    os.fsync(folder)
+
+
+def _forget(folder: int, name: str) -> None:
+    try:
+        os.unlink(name, dir_fd=folder)
+    except OSError:
+        return  # the error that led here is the one to tell; `sweep` removes the rest
+
+
+def _abandoned(folder: int, name: str) -> bool:
+    try:
+        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK, dir_fd=folder)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return os.fstat(descriptor).st_uid in _trusted()
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _translated(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise ApplyError(_REFUSALS.get(error.errno, "failed"), str(path), error.strerror or str(error)) from error
+
+
+def _trusted() -> set[int]:
+    return {0, os.geteuid()}
