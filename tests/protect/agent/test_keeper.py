@@ -1,0 +1,89 @@
+"""Parts of protect as keepers: they report, begin anew where the world fails them, and stop at once."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+
+from podpath.net.errors import PodpathError
+from podpath.protect.agent.keeper import STARTING, Desk, Status, ThreadKeeper
+
+
+def wait_for(keeper: ThreadKeeper, *, ready: bool) -> Status:
+    """Wait until a keeper reports, at most five seconds."""
+    end = time.monotonic() + 5
+    while (keeper.status() is STARTING or keeper.status().ready is not ready) and time.monotonic() < end:
+        time.sleep(0.005)
+    return keeper.status()
+
+
+def test_a_body_reports_and_stops_at_once() -> None:
+    """What a body reports is the keeper's status; stop wakes it from a long wait."""
+
+    def body(desk: Desk) -> None:
+        desk.report(Status(ready=True))
+        desk.wait(60)
+
+    keeper = ThreadKeeper("part", body)
+    keeper.start()
+
+    assert wait_for(keeper, ready=True).ready
+    assert keeper.alive()
+    began = time.monotonic()
+    keeper.stop()
+    assert time.monotonic() - began < 1
+    assert not keeper.alive()
+
+
+def test_a_body_that_fails_begins_anew() -> None:
+    """An error of the world makes the part not ready with its reason, and the body is tried again."""
+    tries: list[int] = []
+
+    def body(desk: Desk) -> None:
+        tries.append(len(tries))
+        if len(tries) < 3:
+            raise PodpathError("the disk is full")
+        desk.report(Status(ready=True))
+        desk.wait(60)
+
+    keeper = ThreadKeeper("part", body, first_pause=0.05)
+    keeper.start()
+    failed = wait_for(keeper, ready=False)
+    mended = wait_for(keeper, ready=True)
+    keeper.stop()
+
+    assert (failed.ready, failed.why) == (False, "the disk is full")
+    assert mended.ready
+    assert len(tries) == 3
+
+
+def test_a_wait_ends_with_a_descriptor() -> None:
+    """A body waits for its own descriptors and learns which is readable."""
+    reader, writer = os.pipe()
+    heard: list[tuple[int, ...]] = []
+    done = threading.Event()
+
+    def body(desk: Desk) -> None:
+        heard.append(desk.wait(60, reader))
+        done.set()
+        desk.wait(60)
+
+    keeper = ThreadKeeper("part", body)
+    keeper.start()
+    os.write(writer, b"x")
+    assert done.wait(5)
+    keeper.stop()
+    os.close(reader)
+    os.close(writer)
+
+    assert heard == [(reader,)]
+
+
+def test_a_keeper_that_never_started_stops() -> None:
+    """Stop before start does nothing."""
+    keeper = ThreadKeeper("part", lambda desk: desk.report(STARTING))
+    keeper.stop()
+
+    assert keeper.status() is STARTING
+    assert not keeper.alive()
