@@ -9,8 +9,8 @@ import importlib
 import os
 import sys
 import traceback
-from collections.abc import Sequence
-from typing import NamedTuple, NoReturn, cast
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, NoReturn, cast
 
 import click
 
@@ -37,6 +37,7 @@ COMMANDS: dict[str, Entry] = {
     "trace": Entry("podpath.cli.trace", "Follow one connection through the node, packet by packet and step by step."),
     "snapshot": Entry("podpath.cli.snapshot", "Collect this node and its pods' namespaces into a bundle."),
     "lab": Entry("podpath.cli.lab", "Rebuild a node on the real kernel: twins, known faults, agreement with the model."),
+    "protect": Entry("podpath.cli.protect", "Keep the path from breaking: validator, CNI chain, sysctls, pod repair, agent."),
     "checks": Entry("podpath.cli.manual", "List the faults that podpath knows by name."),
     "explain": Entry("podpath.cli.manual", "Print the manual page of one fault: what, why, how to confirm, how to fix."),
     "completion": Entry("podpath.cli.completion", "Print the completion script for bash, zsh or fish."),
@@ -46,25 +47,33 @@ COMMANDS: dict[str, Entry] = {
 class LazyGroup(click.Group):
     """A group that imports a command when it is called, and lists it by the table's words."""
 
+    def __init__(self, *arguments: Any, table: Mapping[str, Entry], **attributes: Any) -> None:  # noqa: ANN401  # click's
+        """Take the table of commands beside what every group takes."""
+        super().__init__(*arguments, **attributes)
+        self.table = table
+
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # click's signature
         """Give the names in the table's order."""
-        return list(COMMANDS)
+        return list(self.table)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  # as above
         """Import a command's module and give the command; None where there is none of that name."""
-        entry = COMMANDS.get(cmd_name)
+        entry = self.table.get(cmd_name)
         if entry is None:
             return None
-        return cast("click.Command", getattr(importlib.import_module(entry.module), cmd_name))
+        return cast("click.Command", getattr(importlib.import_module(entry.module), cmd_name.replace("-", "_")))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  # as above
         """Write the commands' list without importing any of them."""
+        if not self.table:
+            return
         with formatter.section("Commands"):
-            formatter.write_dl([(name, entry.summary) for name, entry in COMMANDS.items()])
+            formatter.write_dl([(name, entry.summary) for name, entry in self.table.items()])
 
 
 @click.group(
     cls=LazyGroup,
+    table=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     epilog="Run `podpath COMMAND --help` for a command's options and examples.",
 )
