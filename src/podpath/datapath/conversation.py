@@ -161,8 +161,7 @@ def _run(engine: Engine, probe: Probe, choices: Choices, script: tuple[Act, ...]
     unheard: tuple[Trace, ...] = ()
     for act, following in zip(script, (*script[1:], None), strict=True):
         place, packet = _next(ends, act)
-        skb = send_from(walk, place, packet)
-        skb.by_kernel = skb.link is None and act.reply and packet.protocol in _ECHO
+        skb = send_from(walk, place, packet, by_kernel=act.reply and packet.protocol in _ECHO)
         trace = drive_packet(walk, act.name, skb, packet, reply=act.reply)
         after, failure = _judge(walk, ends, act, trace)
         if failure is None:
@@ -238,7 +237,8 @@ def answer_to(walk: Walk, skb: Skb, trace: Trace) -> tuple[Trace, ...]:
         error = Skb(skb.answer, walk.node.namespaces[outcome.netns], by_kernel=True)
         attach_answer(error, skb)
         name = "icmp-host-unreachable" if outcome.answer == "EHOSTUNREACH" else outcome.answer
-        return (drive_packet(walk, name, error, skb.answer, reply=direction),)
+        told = drive_packet(walk, name, error, skb.answer, reply=direction)
+        return (told, *answer_to(walk, error, told))
     if not isinstance(outcome, Delivered | Transmitted):
         return ()
     if isinstance(outcome, Delivered) and _takes_datagram(walk.node.namespaces[outcome.netns], outcome.packet):
@@ -247,9 +247,9 @@ def answer_to(walk: Walk, skb: Skb, trace: Trace) -> tuple[Trace, ...]:
     if answer is None:
         return ()
     name = "RST" if answer.protocol == protocols.TCP else "icmp-port-unreachable"
-    refusal = send_from(walk, place_of(walk, outcome), answer)
-    refusal.by_kernel = refusal.link is None
-    return (drive_packet(walk, name, refusal, answer, reply=direction),)
+    refusal = send_from(walk, place_of(walk, outcome), answer, by_kernel=True)
+    refused = drive_packet(walk, name, refusal, answer, reply=direction)
+    return (refused, *answer_to(walk, refusal, refused))
 
 
 def _judge(walk: Walk, ends: _Ends, act: Act, trace: Trace) -> tuple[_Ends, _Failure | None]:

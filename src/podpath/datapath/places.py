@@ -118,12 +118,13 @@ def place_of(walk: Walk, outcome: Delivered | Transmitted) -> Place:
     return Place(outcome.netns, namespace.link(outcome.link), frame.smac, outcome.outer, tunnel)
 
 
-def send_from(walk: Walk, place: Place, packet: Packet) -> Skb:
-    """Make the packet that a place sends, as the node first sees it."""
+def send_from(walk: Walk, place: Place, packet: Packet, *, by_kernel: bool = False) -> Skb:
+    """Make the packet that a place sends, as the node first sees it; `by_kernel` where no socket of its own sends it."""
     netns = walk.node.namespaces[place.netns]
     link = place.link
     if link is None:
-        return Skb(packet, netns, uid=0)
+        hashed = None if by_kernel or packet.protocol != protocols.TCP else netns.name
+        return Skb(packet, netns, uid=0, by_kernel=by_kernel, hashed=hashed)
     namespace = walk.engine.namespace(place.netns)
     if place.outer is not None:
         outer = _answer_outer(place.outer)

@@ -64,6 +64,8 @@ class Skb:
     """The sending socket's owner; None for a forwarded packet."""
     by_kernel: bool = False
     """True for what the kernel sends by itself (an error, a reset, an echo reply): no process owns it."""
+    hashed: str | None = None
+    """The socket that gave it its hash (`skb_set_hash_from_sk`), by its namespace; None where the headers are hashed."""
     looped: bool = False
     """True for what the host sends to itself over `lo`: it keeps its route and connection."""
     port: Link | None = None
@@ -98,6 +100,8 @@ class Walk:
     """What ARP requests taught those who answered them: by namespace and device of the listener, and the sender's address."""
     resolved: set[tuple[str, str, Address]] = field(default_factory=set)
     """Next hops that were sent to before, by namespace and device: their Ethernet header is cached."""
+    hashes: dict[object, int] = field(default_factory=dict)
+    """The source port of a tunnel's outer packets by what they carry: a hash of it, and here a number for each."""
     drawn: set[int] = field(default_factory=set)
     """Ports that stand for ones which the kernel draws: a tunnel's source port is a hash of what it carries."""
     engine: Engine = field(default=None)  # type: ignore[assignment]  # made from the node where the caller shares none

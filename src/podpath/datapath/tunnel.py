@@ -43,15 +43,27 @@ def emit_vxlan(walk: Walk, skb: Skb, link: Link) -> Next:
         template = "{0} wraps it; the remote end is not in evidence, so the outer packet is not walked"
         walk.step("device transmit", skb, VXLAN, skb.packet, "encapsulate", template, link.name, link=link.name)
         return wire.leave(walk, skb, link)
-    walk.drawn.add(EPHEMERAL)
-    return _wrap(walk, skb, link, _outer(skb.packet, details, remote), spans)
+    port = _source_port(walk, skb)
+    return _wrap(walk, skb, link, _outer(skb.packet, port, details, remote), spans)
 
 
-def _outer(packet: Packet, details: Vxlan, remote: Address) -> Packet:
+def _source_port(walk: Walk, skb: Skb) -> int:
+    """Give the port that stands for the hash of what is carried (`include/net/udp.h:udp_flow_src_port v6.12`).
+
+    A TCP socket's own hash stays with its packets whatever is translated; of all else the headers are hashed, both ways alike.
+    """
+    packet = skb.packet
+    ends = frozenset({(packet.src, packet.sport), (packet.dst, packet.dport)})
+    flow = skb.hashed or (packet.protocol, packet.icmp_type, packet.icmp_code, ends)
+    port = walk.hashes.setdefault(flow, EPHEMERAL + len(walk.hashes))
+    walk.drawn.add(port)
+    return port
+
+
+def _outer(packet: Packet, port: int, details: Vxlan, remote: Address) -> Packet:
     source = details.local or _unspecified(remote.family)
-    return Packet(
-        source, remote, protocols.UDP, EPHEMERAL, details.port, length=packet.length + _HEADERS["vxlan"], dont_fragment=False
-    )  # fmt: skip
+    length = packet.length + _HEADERS["vxlan"]
+    return Packet(source, remote, protocols.UDP, port, details.port, length=length, dont_fragment=False)
 
 
 def emit_ipip(walk: Walk, skb: Skb, link: Link) -> Next:
