@@ -1,15 +1,17 @@
-"""What every test can count on: the `kernel` marker, and where the repository is."""
+"""What every test can count on: the `kernel` marker, where the repository is, and a real Kubernetes API server."""
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import settings
+
+from tests import apiserver
 
 settings.register_profile("podpath", deadline=None, derandomize=os.environ.get("CI") == "true", print_blob=True)
 settings.load_profile("podpath")
@@ -22,6 +24,16 @@ REQUIRED = os.environ.get("PODPATH_REQUIRE_KERNEL") == "1"
 def repository() -> Path:
     """Give the repository's top folder."""
     return Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session")
+def api_server() -> Iterator[apiserver.ApiServer]:
+    """Give a real kube-apiserver that runs; tests share it, each with namespaces and node names of its own."""
+    lacking = apiserver.missing()
+    if lacking is not None:
+        (pytest.fail if REQUIRED else pytest.skip)(f"needs {lacking}")
+    with apiserver.home() as home, apiserver.ApiServer(Path(home)) as server:
+        yield server
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
