@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -42,7 +43,7 @@ def test_every_way_of_changing_a_file_is_seen(tmp_path: Path, deed: str) -> None
     other.write_text("{}")
     if deed in {"truncate", "delete", "chmod"}:
         path.write_text("old")
-    deeds = {
+    deeds: dict[str, Callable[[], object]] = {
         "rename": lambda: other.rename(path),
         "hardlink": lambda: path.hardlink_to(other),
         "symlink": lambda: path.symlink_to(other),

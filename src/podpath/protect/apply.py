@@ -218,6 +218,7 @@ def _replace(folder: int, name: str, content: bytes, mode: int, there: os.stat_r
     temporary = f".{name}.{secrets.token_hex(6)}{TEMPORARY}"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open(temporary, flags, 0o600, dir_fd=folder)
+    renamed = False
     try:
         with os.fdopen(descriptor, "wb") as file:
             fcntl.flock(file, fcntl.LOCK_EX)  # tells `sweep` that its writer lives
@@ -228,9 +229,10 @@ def _replace(folder: int, name: str, content: bytes, mode: int, there: os.stat_r
             os.fchmod(file.fileno(), mode)
             os.fsync(file.fileno())
             os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
-    except BaseException:
-        _forget(folder, temporary)
-        raise
+            renamed = True
+    finally:
+        if not renamed:
+            _forget(folder, temporary)
     os.fsync(folder)
 
 
