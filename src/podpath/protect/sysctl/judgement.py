@@ -1,0 +1,66 @@
+"""Settings held against the tree: for each key what it holds, what is in force, and whether that will do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from podpath.protect.sysctl.effective import combine, rule_of
+from podpath.protect.sysctl.keys import Key
+from podpath.protect.sysctl.settings import Setting, is_number
+from podpath.protect.sysctl.tree import Tree
+
+State = Literal["holds", "drifted", "forced", "missing", "unreadable"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """One key against its setting."""
+
+    key: Key
+    setting: Setting
+    state: State
+    """`forced`: its own value will do, and `all` overrules it."""
+    want: str
+    raw: str | None = None
+    in_force: str | None = None
+    """What the kernel makes of it together with `all`."""
+    everywhere: str | None = None
+    """The value of `all`, where the two are combined."""
+    why: str = ""
+    """Why it could not be read."""
+
+    @property
+    def holds(self) -> bool:
+        """Tell whether the key is as it shall be."""
+        return self.state == "holds"
+
+
+def judge_settings(settings: Iterable[Setting], tree: Tree, cores: int) -> tuple[Judgement, ...]:
+    """Judge every key that the settings declare; a key that two of them reach is judged by the one that names it outright."""
+    declared = tuple(settings)
+    outright = {setting.key for setting in declared if not setting.key.is_pattern}
+    judged: dict[Key, Judgement] = {}
+    for setting in declared:
+        for key in tree.expand(setting.key):
+            if not setting.key.is_pattern or (key not in outright and key not in judged):
+                judged[key] = judge_key(key, setting, tree, cores)
+    return tuple(judged.values())
+
+
+def judge_key(key: Key, setting: Setting, tree: Tree, cores: int) -> Judgement:
+    """Judge one key."""
+    want = setting.wanted(cores)
+    read = tree.read(key)
+    if read.value is None:
+        state: State = "missing" if read.missing else "unreadable"
+        return Judgement(key=key, setting=setting, state=state, want=want, why=read.why)
+    rule = None if setting.raw else rule_of(key)
+    above = tree.read(key.of("all")).value if rule is not None else None
+    if rule is None or above is None or not is_number(read.value) or not is_number(above):
+        state = "holds" if setting.accepts(read.value, cores) else "drifted"
+        return Judgement(key=key, setting=setting, state=state, want=want, raw=read.value, in_force=read.value)
+    in_force = str(combine(rule, int(above), int(read.value)))
+    state = "holds" if setting.accepts(in_force, cores) else "forced" if setting.accepts(read.value, cores) else "drifted"
+    return Judgement(key=key, setting=setting, state=state, want=want, raw=read.value, in_force=in_force, everywhere=above)

@@ -1,0 +1,13 @@
+"""Writes spell themselves as commands."""
+
+from __future__ import annotations
+
+from podpath.protect.sysctl.keys import Key
+from podpath.protect.sysctl.mending import Write
+
+
+def test_a_write_is_a_command() -> None:
+    """A person can type it, dots in a device's name and all."""
+    write = Write(key=Key(("net", "ipv4", "conf", "eth0.100", "rp_filter")), value="0", reason="declared")
+
+    assert write.command == "sysctl -w 'net.ipv4.conf.eth0/100.rp_filter=0'"
