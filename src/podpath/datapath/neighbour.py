@@ -63,17 +63,21 @@ def resolve(walk: Walk, namespace: Namespace, link: Link, destination: Destinati
         if hearer not in walk.resolved:
             # An entry that its own request made stays what it is: a request asserts no reachability (arp_process).
             walk.heard[hearer] = namespace.mac(link)
+    if found.asked is not None and found.mac is not None:
+        walk.answered[namespace.name, link.name, nexthop] = found.mac
     if found.failed:
         return _recall(walk, namespace, link, nexthop, found)
     return found
 
 
 def _recall(walk: Walk, namespace: Namespace, link: Link, nexthop: Address, found: Resolution) -> Resolution:
-    """Fall back on what a request of the next hop's own taught before: it answers none, yet its MAC is known."""
-    mac = walk.heard.get((namespace.name, link.name, nexthop))
-    if mac is None:
-        return found
-    return Resolution(mac, "{0} has the MAC {1}, as its own ARP request said", (nexthop, mac))
+    """Fall back on what requests taught before: it would not answer this one, yet its MAC is known."""
+    key = (namespace.name, link.name, nexthop)
+    if key in walk.answered:
+        return Resolution(walk.answered[key], "{0} has the MAC {1}, as it answered before", (nexthop, walk.answered[key]))
+    if key in walk.heard:
+        return Resolution(walk.heard[key], "{0} has the MAC {1}, as its own ARP request said", (nexthop, walk.heard[key]))
+    return found
 
 
 class _Question(NamedTuple):

@@ -98,6 +98,8 @@ class Walk:
     """The port behind which a bridge saw a MAC, by namespace, bridge and MAC."""
     heard: dict[tuple[str, str, Address], Mac] = field(default_factory=dict)
     """What ARP requests taught those who answered them: by namespace and device of the listener, and the sender's address."""
+    answered: dict[tuple[str, str, Address], Mac] = field(default_factory=dict)
+    """What ARP requests of a namespace's own brought: by it, the device and the next hop."""
     resolved: set[tuple[str, str, Address]] = field(default_factory=set)
     """Next hops that were sent to before, by namespace and device: their Ethernet header is cached."""
     hashes: dict[object, int] = field(default_factory=dict)

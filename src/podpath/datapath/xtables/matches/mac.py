@@ -1,7 +1,11 @@
-"""`-m mac`: the Ethernet source of a received packet (net/netfilter/xt_mac.c v6.12)."""
+"""`-m mac`: the Ethernet source of a received packet (net/netfilter/xt_mac.c:mac_mt v6.12).
+
+What comes in on a device that is not Ethernet, `lo` or a tunnel of IP in IP, matches neither with nor without `!`.
+"""
 
 from __future__ import annotations
 
+from podpath.datapath.neighbour import WITHOUT_ARP
 from podpath.datapath.netfilter.state import Answer, Check, Doubt, HookState
 from podpath.datapath.xtables.context import RuleContext, compile_options, single
 from podpath.node.netfilter import Match, MatchOption
@@ -18,7 +22,8 @@ def _compile_source(option: MatchOption, context: RuleContext) -> Check:
     doubt = Doubt(f"the frame's source is {wanted_mac}", likely=False, ask=context.show, negated=option.negated)
 
     def check_mac(state: HookState) -> Answer:
-        if state.skb.iif is None:
+        link = state.skb.iif
+        if link is None or link.name == "lo" or link.kind in WITHOUT_ARP:
             return False
         mac = state.skb.packet.smac
         return doubt if mac is None else (mac == wanted_mac) is wanted
