@@ -248,6 +248,15 @@ def test_a_vxlan_device_must_leave_room_for_its_outer_headers(mtu: int, count: i
     assert count == len(found)
 
 
+def test_a_vxlan_device_without_a_lower_device_stands_on_its_local_address() -> None:
+    """As flannel makes them; where neither is known nothing is said."""
+    tunnel = link("vx0", kind="vxlan", mtu=1500, vxlan=Vxlan(vni=1, port=8472, local=Address.parse("10.0.0.1")))
+    uplink = link("bond0", mtu=1500)
+    stands = netns(links=[tunnel, uplink], addresses=[address("bond0", "10.0.0.1")])
+    assert [found.evidence[0].text for found in findings(node(stands), "vxlan-mtu")] == [tunnel.span.text if tunnel.span else ""]
+    assert findings(node(netns(links=[tunnel, uplink])), "vxlan-mtu") == []
+
+
 @pytest.mark.parametrize(("count", "severities"), [("950", ["risk"]), ("1000", ["fault"]), ("100", [])])
 def test_a_connection_table_that_fills_up_is_told(count: str, severities: list[str]) -> None:
     """Nearly full is a risk, full a fault."""

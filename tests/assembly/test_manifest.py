@@ -38,3 +38,20 @@ def test_manifest() -> None:
     assert [(pod.namespace, pod.name, pod.netns) for pod in node.pods] == [("shop", "web-0", "cni-7")]
     assert known(link_of(node.host, "port7").peer) == Peer(netns="cni-7", link=IfName("eth0"))
     assert known(link_of(node.namespaces["cni-7"], "eth0").peer) == Peer(netns=HOST, link=IfName("port7"))
+
+
+def test_a_manifest_settles_which_of_several_devices_is_the_peer() -> None:
+    """Two pods of two hosts have the same indices: the listings leave open who belongs to whom, the manifest does not."""
+    shown = "{}: {}@if{}: <BROADCAST,UP,LOWER_UP> mtu 1500\n    link/ether 02:00:00:00:00:0{} brd ff:ff:ff:ff:ff:ff"
+    outputs = [
+        Output("ip link", shown.format(4, "port4", 2, 1)), Output("ip link", shown.format(4, "far4", 2, 2), netns="lab"),
+        Output("ip link", shown.format(2, "eth0", 4, 3), netns="cni-7"),
+        Output("ip link", shown.format(2, "eth0", 4, 4), netns="cni-8"),
+    ]  # fmt: skip
+
+    def paired(span: Span) -> tuple[BundleRecord, ...]:
+        return (BundleRecord(span=span, veths=(VethPairRecord("lab", IfName("far4"), "cni-8", IfName("eth0")),)),)
+
+    node = assemble_case([by_hand(paired), *read_outputs(*outputs)]).node
+    assert known(link_of(node.namespaces["lab"], "far4").peer) == Peer(netns="cni-8", link=IfName("eth0"))
+    assert known(link_of(node.namespaces["cni-8"], "eth0").peer) == Peer(netns="lab", link=IfName("far4"))

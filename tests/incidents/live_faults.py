@@ -43,11 +43,11 @@ def rehearse(incident: Incident, folder: Path) -> Rehearsed:
     stage = build_stage(incident)
     try:
         works = stage.probe(0).application
-        stage.collect(folder / incident.name / "good")
+        stage.collect(folder / incident.name / "good", broken=False)
         apply(incident.broken_by)
         broken = stage.probe(1).application
         bundle = folder / incident.name / "bad"
-        stage.collect(bundle)
+        stage.collect(bundle, broken=True)
         probe = incident.asked(2)
         answer = diagnose(read_case([str(bundle)], (probe,)), (probe,))
         mended_by = _mend(stage, incident, answer)
@@ -63,7 +63,7 @@ def rehearse(incident: Incident, folder: Path) -> Rehearsed:
 
 def _mend(stage: Stage, incident: Incident, answer: Diagnosis) -> str:
     repairs = answer.findings[0].repairs if answer.findings else ()
-    if not repairs:
+    if not repairs or incident.only_mended_by_hand:
         apply(incident.mended_by)
         return "incident"
     for command in repairs[0].commands:

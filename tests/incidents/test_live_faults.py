@@ -15,8 +15,8 @@ from podpath.lab.incidents.registry import INCIDENTS
 from podpath.net.probe import Probe
 from tests.incidents.live_faults import Rehearsed
 
-UNMENDED = ("rejected-service", "duplicate-address")
-"""Faults that no change to the node's network mends: a service without endpoints, a pod with another's address."""
+UNMENDED = ("rejected-service", "duplicate-address", "cni-chain-race")
+"""What no change to the host's network mends: a service without endpoints, another's address, a pod without rules."""
 
 pytestmark = pytest.mark.kernel("ip", "iptables-nft-restore", "iptables-legacy-restore", "conntrack", "ipset", "nft", "sysctl")
 
@@ -31,7 +31,7 @@ def bundles(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def rehearsed(bundles: Path, repository: Path) -> dict[str, Rehearsed]:
     """Live through them all once."""
     program = [sys.executable, "-m", "tests.incidents.live_faults", str(bundles)]
-    done = subprocess.run(program, cwd=repository, capture_output=True, text=True, check=False, timeout=300)
+    done = subprocess.run(program, cwd=repository, capture_output=True, text=True, check=False, timeout=900)
     assert done.returncode == 0, done.stderr
     found: dict[str, Rehearsed] = json.loads(done.stdout)
     return found
@@ -46,7 +46,7 @@ def test_the_fault_breaks_is_named_blind_and_is_mended(rehearsed: dict[str, Rehe
     assert found["verdict"] == "fault"
     assert found["check"] in INCIDENTS[name].checks
     assert found["mended"] == "ok"
-    if name in UNMENDED:
+    if name in UNMENDED or INCIDENTS[name].only_mended_by_hand:
         assert found["mended_by"] == "incident"
     else:
         assert found["proven"][0] == "simulated"

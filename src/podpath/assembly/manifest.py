@@ -16,7 +16,7 @@ _ROLES = frozenset({"host", "pod", "other"})
 
 
 def assemble_manifest(draft: NodeDraft, evidence: Evidence) -> None:
-    """Put what manifests state into the node; what an output lists of a veth pair comes before it."""
+    """Put what manifests state into the node; a veth pair that an output settles comes before it."""
     for scene, record in evidence.records(BundleRecord):
         if scene.is_elsewhere:
             continue
@@ -46,7 +46,7 @@ def _join(draft: NodeDraft, pair: VethPairRecord, span: Span) -> None:
     for (netns, link), (other, peer) in (ends, ends[::-1]):
         draft_netns = draft.namespaces.get(netns)
         found = draft_netns.links.get(IfName(link)) if draft_netns is not None else None
-        if draft_netns is not None and found is not None and found.peer is None and other in draft.namespaces:
+        if draft_netns is not None and found is not None and not isinstance(found.peer, Known) and other in draft.namespaces:
             draft_netns.links[found.name] = replace(
                 found, kind=found.kind or "veth", peer=Known(Peer(netns=other, link=IfName(peer)), span)
             )

@@ -29,7 +29,7 @@ from collections.abc import Iterator
 
 from podpath.checks.finding import Finding
 from podpath.node.case import Case
-from podpath.node.node import CniNetwork
+from podpath.node.node import CniNetwork, Node
 
 NAME = "cni-chain"
 CHAINED = ("linkerd-cni", "istio-cni", "kuma-cni", "osm-cni", "consul-cni", "bandwidth", "portmap", "tuning", "sbr", "firewall")
@@ -40,16 +40,20 @@ LOADED = (".conf", ".conflist", ".json")
 
 def check(case: Case) -> Iterator[Finding]:
     """Report a mesh's plugin that stands in some file, but not in the one that the runtime loads."""
-    files = sorted(
-        (network for network in case.node.cni if network.path.endswith(LOADED)), key=lambda network: _name(network.path)
-    )
+    for first, other, plugin in find_unchained(case.node):
+        yield _report(first, other, plugin)
+
+
+def find_unchained(node: Node) -> Iterator[tuple[CniNetwork, CniNetwork, str]]:
+    """Give the file that is loaded, another one, and the mesh's plugin that only the other has."""
+    files = sorted((network for network in node.cni if network.path.endswith(LOADED)), key=lambda network: _name(network.path))
     if len(files) < 2 or len({_folder(network.path) for network in files}) > 1:
         return
     first = files[0]
     for other in files[1:]:
         for plugin in other.plugins:
             if plugin in MESHES and plugin not in first.plugins:
-                yield _report(first, other, plugin)
+                yield first, other, plugin
 
 
 def _name(path: str) -> str:

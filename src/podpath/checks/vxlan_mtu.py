@@ -28,8 +28,8 @@ from podpath.checks.finding import Finding, Repair
 from podpath.checks.topology import find_link
 from podpath.node.case import Case
 from podpath.node.change import SetLink
-from podpath.node.links import Link
-from podpath.node.node import HOST
+from podpath.node.links import Link, Vxlan
+from podpath.node.node import HOST, Netns
 
 NAME = "vxlan-mtu"
 OVERHEAD = {4: 50, 6: 70}
@@ -40,13 +40,20 @@ def check(case: Case) -> Iterator[Finding]:
     """Report each vxlan device whose packets do not fit its uplink."""
     host = case.node.host
     for link in host.links.items:
-        if link.vxlan is None or link.vxlan.dev is None or not link.up or link.span is None:
+        if link.vxlan is None or not link.up or link.span is None:
             continue
-        below = find_link(host, link.vxlan.dev)
+        below = _find_underlay(host, link.vxlan)
         outer = link.vxlan.local or link.vxlan.remote
         room = OVERHEAD[outer.family if outer is not None else 4]
         if below is not None and below.span is not None and link.mtu + room > below.mtu:
             yield _report(link, below, room)
+
+
+def _find_underlay(host: Netns, vxlan: Vxlan) -> Link | None:
+    """Give the device below: the one named, or the one that has the local address; None where neither tells."""
+    holders = (item.link for item in host.addresses.items if vxlan.local is not None and item.address == vxlan.local)
+    name = vxlan.dev or next(holders, None)
+    return find_link(host, name) if name is not None else None
 
 
 def _report(link: Link, below: Link, room: int) -> Finding:

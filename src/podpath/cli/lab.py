@@ -129,7 +129,7 @@ def diagnose_stage(stage: Stage, chosen: Incident, bundle: str | None = None) ->
     """Collect the standing node into a bundle and diagnose that, knowing nothing but the probe."""
     with tempfile.TemporaryDirectory() as folder:
         target = Path(bundle) if bundle else Path(folder) / "bundle"
-        stage.collect(target)
+        stage.collect(target, broken=True)
         probe = chosen.asked()
         return diagnose(read_case((str(target),), (probe,)), (probe,))
 

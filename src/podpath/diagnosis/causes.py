@@ -9,6 +9,8 @@ from podpath.checks import (
     arp_ignore,
     bridge_netfilter,
     chain_order,
+    cni_chain,
+    conntrack_full,
     dropped_by_rule,
     foreign_arp,
     forward_policy,
@@ -35,6 +37,8 @@ from podpath.net.provenance import Known, Span
 from podpath.node.netfilter import Chain, Rule, Table
 from podpath.node.node import HOST, Node
 
+REDIRECTING = ("REDIRECT", "TPROXY")
+"""Targets by which a mesh takes a pod's connections to its proxy."""
 HOOKS = ("PREROUTING", "INPUT", "FORWARD", "OUTPUT", "POSTROUTING")
 
 
@@ -81,7 +85,8 @@ def find_cause(node: Node, branch: Branch) -> Cause | None:
         return Cause(check=stale_conntrack.NAME, branch=branch, trace=trace, step=stored)
     astray = _find_wrong_turn(node, trace)
     if astray is not None:
-        return Cause(check=no_route.NAME, branch=branch, trace=trace, step=astray)
+        name = cni_chain.NAME if _is_unredirected(node, trace) else no_route.NAME
+        return Cause(check=name, branch=branch, trace=trace, step=astray)
     step = trace.deciding
     place = find_rule(node, step) if _hook_of(step) else None
     check = _name(branch, trace, step, place)
@@ -99,6 +104,16 @@ def _find_wrong_turn(node: Node, trace: Trace) -> Step | None:
         return None
     turns = [step for step in trace.steps if step.netns == HOST and step.decision in ("forward", "route")]
     return turns[-1] if turns else None
+
+
+def _is_unredirected(node: Node, trace: Trace) -> bool:
+    """Tell whether a pod sent to where a mesh's proxy should have taken it, as pods do that started outside the mesh's chain."""
+    sender = node.namespaces.get(trace.start)
+    if sender is None or sender.name == HOST or not any(cni_chain.find_unchained(node)):
+        return False
+    tables = (table for netfilter in sender.netfilter.values() for table in netfilter.tables)
+    chains = (fact.value for table in tables for fact in table.chains.values() if isinstance(fact, Known))
+    return not any(rule.target is not None and rule.target.name in REDIRECTING for chain in chains for rule in chain.rules)
 
 
 def _find_stale_translation(node: Node, branch: Branch) -> Step | None:
@@ -167,6 +182,8 @@ def _name(branch: Branch, trace: Trace, step: Step, place: RulePlace | None) -> 
         return missing_masquerade.NAME
     if branch.kind == "reply not translated":
         return bridge_netfilter.NAME if _is_bridged(trace) else untranslated_reply.NAME
+    if "table full" in step.why:
+        return conntrack_full.NAME
     if _hook_of(step):
         return _name_rule(trace, step, place)
     if reason == "IP_RPFILTER":

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from podpath.checks import duplicate_address, enslaved_route, foreign_arp
+from podpath.checks import cni_chain, conntrack_full, duplicate_address, enslaved_route, foreign_arp
 from podpath.checks.finding import Finding, Repair
 from podpath.datapath.trace import Step
 from podpath.diagnosis.causes import Cause, find_rule, marks_of, spans_of
@@ -145,7 +145,11 @@ def _where_it_works(differences: Sequence[ChainDifference]) -> Iterator[str]:
         yield f"What differs from where it works: {words}."
 
 
-CHAINED = {foreign_arp.NAME: (foreign_arp.NAME, enslaved_route.NAME)}
+CHAINED = {
+    foreign_arp.NAME: (foreign_arp.NAME, enslaved_route.NAME),
+    cni_chain.NAME: (cni_chain.NAME,),
+    conntrack_full.NAME: (conntrack_full.NAME,),
+}
 """A walk's cause that a check explains better: the frame that went astray, and what taught its sender the wrong way."""
 
 
@@ -197,7 +201,7 @@ def _take_over(better: Finding, cause: Finding) -> Finding:
         reasoning=(*better.reasoning, *cause.reasoning),
         evidence=tuple(dict.fromkeys((*better.evidence, *cause.evidence))),
         breaks=tuple(dict.fromkeys((*better.breaks, *cause.breaks))),
-        certainty=1.0 if better.severity == "cause" else cause.certainty,
+        certainty=1.0 if better.severity in ("cause", "fault") else cause.certainty,
         shown_by=cause.shown_by,
     )
 

@@ -13,7 +13,7 @@ import struct
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from podpath.datapath.conversation import ECHO_PAYLOAD, PAYLOAD
@@ -46,6 +46,10 @@ class Servers:
 
     tcp: tuple[socket.socket, ...]
     udp: tuple[socket.socket, ...]
+    request: bytes = REQUEST
+    """What a client sends, and a server answers once it has all of it."""
+    received: dict[socket.socket, bytes] = field(default_factory=dict)
+    """What came in on connections whose request is not whole yet."""
 
     def close(self) -> None:
         """Close them all."""
@@ -53,8 +57,8 @@ class Servers:
             server.close()
 
 
-def open_servers(listening: Mapping[str, Iterable[int]]) -> Servers:
-    """Listen on TCP and UDP ports in namespaces; `listening` maps a namespace to its ports."""
+def open_servers(listening: Mapping[str, Iterable[int]], size: int = PAYLOAD) -> Servers:
+    """Listen on TCP and UDP ports in namespaces; `listening` maps a namespace to its ports, `size` is of a request in bytes."""
     tcp, udp = [], []
     for netns, ports in listening.items():
         with inside(netns):
@@ -70,7 +74,7 @@ def open_servers(listening: Mapping[str, Iterable[int]]) -> Servers:
                 datagram.bind(("0.0.0.0", port))  # noqa: S104 - as above
                 datagram.setblocking(False)
                 udp.append(datagram)
-    return Servers(tcp=tuple(tcp), udp=tuple(udp))
+    return Servers(tcp=tuple(tcp), udp=tuple(udp), request=REQUEST.ljust(size, b"."))
 
 
 def send_probe(
@@ -81,7 +85,7 @@ def send_probe(
     `before_closing` runs when all is quiet and the connection still stands: what closing sends is not part of the exchange.
     """
     tap.read()
-    client, application = _start(probe)
+    client, application = _start(probe, servers.request)
     frames: list[Frame] = []
     with ExitStack() as stack, selectors.DefaultSelector() as selector:
         stack.callback(client.close)
@@ -96,7 +100,7 @@ def send_probe(
             # Servers first: a connection is accepted before the client's data are sent, and so has an owner when it answers.
             for key, events in sorted(selector.select(left), key=lambda ready: ready[0].fileobj is client):
                 if key.fileobj is client:
-                    application = _advance_client(probe, client, selector, events, application)
+                    application = _advance_client(probe, client, selector, events, servers.request) or application
                 elif isinstance(key.fileobj, socket.socket) and key.fileobj not in tap.descriptors:
                     moved = True
                     _serve(key.fileobj, servers, selector, stack)
@@ -125,7 +129,7 @@ def watch_frame(send: Callable[[], None], tap: Tap, *, quiet: float = QUIET, at_
     return Observation(tuple(sorted(frames, key=lambda frame: frame.time)), "")
 
 
-def _start(probe: Probe) -> tuple[socket.socket, str]:
+def _start(probe: Probe, request: bytes) -> tuple[socket.socket, str]:
     kinds = {
         protocols.TCP: (socket.SOCK_STREAM, 0), protocols.UDP: (socket.SOCK_DGRAM, 0),
         protocols.ICMP: (socket.SOCK_RAW, socket.IPPROTO_ICMP),
@@ -141,7 +145,7 @@ def _start(probe: Probe) -> tuple[socket.socket, str]:
             client.bind((str(probe.src), 0 if probe.protocol == protocols.ICMP else probe.sport))
         client.connect((str(probe.dst), 0 if probe.protocol == protocols.ICMP else probe.dport))
         if probe.protocol == protocols.UDP:
-            client.send(REQUEST)
+            client.send(request)
         elif probe.protocol == protocols.ICMP:
             client.send(_echo_request(probe.sport))
     except BlockingIOError:
@@ -159,7 +163,10 @@ def _echo_request(identifier: int) -> bytes:
     return b"".join((body[:2], checksum.to_bytes(2, "big"), body[4:]))
 
 
-def _advance_client(probe: Probe, client: socket.socket, selector: selectors.BaseSelector, events: int, application: str) -> str:
+def _advance_client(
+    probe: Probe, client: socket.socket, selector: selectors.BaseSelector, events: int, request: bytes
+) -> str | None:
+    """Go on with the client's part; the answer is what the client sees now, None where that did not change."""
     try:
         if events & selectors.EVENT_WRITE:
             selector.modify(client, selectors.EVENT_READ)
@@ -168,17 +175,17 @@ def _advance_client(probe: Probe, client: socket.socket, selector: selectors.Bas
                 if failure and client.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0] != _ESTABLISHED:
                     selector.unregister(client)
                     return errno.errorcode.get(failure, str(failure))
-                client.send(REQUEST)
+                client.send(request)
                 return "connected"
         if events & selectors.EVENT_READ:
             data = client.recv(2048)
-            return "ok" if _is_answer(probe, data) else application
+            return "ok" if _is_answer(probe, data) else None
     except BlockingIOError:
-        return application
+        return None
     except OSError as error:
         selector.unregister(client)
         return errno.errorcode.get(error.errno or 0, str(error))
-    return application
+    return None
 
 
 def _is_answer(probe: Probe, data: bytes) -> bool:
@@ -199,14 +206,21 @@ def _serve(ready: socket.socket, servers: Servers, selector: selectors.BaseSelec
         elif ready in servers.udp:
             data, ancillary, _, sender = ready.recvmsg(2048, 64)
             local = next((value[4:8] for _, kind, value in ancillary if kind == 8), b"\0\0\0\0")
-            if data == REQUEST:
+            if data == servers.request:
                 ready.sendmsg([ANSWER], [(socket.IPPROTO_IP, 8, struct.pack("=I4s4s", 0, local, local))], 0, sender)
-        elif ready.recv(2048) == REQUEST:
-            ready.send(ANSWER)
-        else:
+        elif not _take(ready, servers):
             selector.unregister(ready)
     except BlockingIOError:
         return
     except OSError:
         if ready not in servers.tcp and ready not in servers.udp:
             selector.unregister(ready)
+
+
+def _take(connection: socket.socket, servers: Servers) -> bool:
+    """Read what came, and answer a request that is whole; False where nothing more is expected."""
+    data = connection.recv(65536)
+    held = servers.received[connection] = servers.received.get(connection, b"") + data
+    if held == servers.request and data:
+        connection.send(ANSWER)
+    return bool(data) and servers.request.startswith(held)

@@ -16,8 +16,6 @@ from podpath.lab.incidents.incident import Incident
 from podpath.lab.script import Command, emit_removal, emit_twin
 from podpath.node.node import HOST, Node
 
-PORTS = (80, 8080)
-
 
 @dataclass(frozen=True, slots=True)
 class Stage:
@@ -32,14 +30,15 @@ class Stage:
         """Send the incident's probe."""
         return conversation.send_probe(self.incident.asked(attempt), self.tap, self.servers)
 
-    def collect(self, bundle: Path) -> None:
+    def collect(self, bundle: Path, *, broken: bool) -> None:
         """Write the bundle of the node as it stands."""
         namespaces = tuple(
             Namespace(name=name, path=str(NETNS_DIRECTORY / name), role=HOST if name == HOST else netns.role)
             for name, netns in self.node.namespaces.items()
         )
         collect_bundle(bundle, namespaces, now=0.0)
-        for name, text in self.incident.files.items():
+        files = {**self.incident.files, **(self.incident.changed_files if broken else {})}
+        for name, text in files.items():
             (bundle / name).parent.mkdir(parents=True, exist_ok=True)
             (bundle / name).write_text(text)
 
@@ -55,7 +54,7 @@ def build_stage(incident: Incident) -> Stage:
     node = incident.build().freeze()
     apply(emit_twin(node).commands)
     apply(incident.prepared_by)
-    servers = conversation.open_servers(dict.fromkeys(node.namespaces, PORTS))
+    servers = conversation.open_servers(dict.fromkeys(node.namespaces, incident.ports), incident.size)
     return Stage(incident, node, Tap(tuple(node.namespaces)), servers)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from podpath.datapath.conversation import PAYLOAD
 from podpath.lab.draft import Draft
 from podpath.lab.script import Command
 from podpath.net.probe import Probe
@@ -30,6 +31,14 @@ class Incident:
     """Commands that complete the working node where the model has no word for them."""
     files: Mapping[str, str] = field(default_factory=dict)
     """Files that a bundle of the node holds besides what is collected: the configuration of what stand-ins stand in for."""
+    changed_files: Mapping[str, str] = field(default_factory=dict)
+    """Files that a bundle of the broken node holds instead, or besides."""
+    ports: tuple[int, ...] = (80, 8080)
+    """What servers listen on, in every namespace."""
+    size: int = PAYLOAD
+    """Bytes that the client sends: many where only large packets are lost."""
+    only_mended_by_hand: str = ""
+    """Why the cure of the diagnosis cannot be tried here, where that is so; `mended_by` is run instead."""
     same_port: bool = False
     """True where the fault lies with the traces of an earlier connection, so that each try must use its port."""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from podpath.lab.incidents import forwarding, reported, routing, services
+from podpath.lab.incidents import capacity, forwarding, reported, routing, services
 from podpath.lab.incidents.incident import Incident
 
 INCIDENTS: dict[str, Incident] = {
-    incident.name: incident for incident in (*reported.INCIDENTS, *forwarding.INCIDENTS, *services.INCIDENTS, *routing.INCIDENTS)
+    incident.name: incident for module in (reported, forwarding, services, routing, capacity) for incident in module.INCIDENTS
 }
 """In the order of the manual."""

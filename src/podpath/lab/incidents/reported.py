@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from podpath.lab.draft import Draft
 from podpath.lab.incidents.incident import Incident, on_host, restore, within
+from podpath.lab.script import Command
 from podpath.lab.topologies import routed_pods
 from podpath.node.node import HOST
 
@@ -31,6 +32,27 @@ _FORWARD = (
 )
 _CILIUM_FIRST = "-A FORWARD -j CILIUM_FORWARD\n-A FORWARD -j KUBE-FORWARD\n"
 _KUBE_FIRST = "-A FORWARD -j KUBE-FORWARD\n-A FORWARD -j CILIUM_FORWARD\n"
+
+_REDIRECT = """*nat
+:PROXY_INIT_OUTPUT - [0:0]
+:PROXY_INIT_REDIRECT - [0:0]
+-A PREROUTING -j PROXY_INIT_REDIRECT
+-A OUTPUT -j PROXY_INIT_OUTPUT
+-A PROXY_INIT_OUTPUT -m owner --uid-owner 2102 -j RETURN
+-A PROXY_INIT_OUTPUT -o lo -j RETURN
+-A PROXY_INIT_OUTPUT -p tcp -j REDIRECT --to-ports 4140
+-A PROXY_INIT_REDIRECT -p tcp -m multiport --dports 4190,4191 -j RETURN
+-A PROXY_INIT_REDIRECT -p tcp -j REDIRECT --to-ports 4143
+COMMIT
+"""
+
+
+def _conflist(name: str, *plugins: str) -> str:
+    return json.dumps({"cniVersion": "0.4.0", "name": name, "plugins": [{"type": plugin} for plugin in plugins]})
+
+
+def _pods() -> Draft:
+    return routed_pods().draft
 
 
 def _cilium() -> Draft:
@@ -96,5 +118,20 @@ INCIDENTS: tuple[Incident, ...] = (
             on_host("ip", "route", "del", "169.254.0.0/16", "dev", "eth1"),
             within("world", "ip", "neigh", "flush", "all"),
         ),
+    ),
+    Incident(
+        name="cni-chain-race",
+        summary="The CNI plugin wrote its file anew after the mesh had chained itself in: a pod starts without redirection.",
+        build=_pods,
+        probe=f"tcp {_POD} > 192.0.2.2:1404 from pod1",
+        ports=(80, 8080, 4140, 4143),
+        checks=("cni-chain",),
+        prepared_by=(Command(("iptables-nft-restore", "--noflush"), _REDIRECT, "pod1"),),
+        broken_by=(within("pod1", "iptables", "-t", "nat", "-F"), within("pod1", "iptables", "-t", "nat", "-X")),
+        mended_by=(Command(("iptables-nft-restore", "--noflush"), _REDIRECT, "pod1"),),
+        files={"node/cni/10-calico.conflist": _conflist("k8s-pod-network", "calico", "portmap", "linkerd-cni")},
+        changed_files={
+            "node/cni/05-calico.conflist": _conflist("k8s-pod-network", "calico", "portmap"),
+        },
     ),
 )
