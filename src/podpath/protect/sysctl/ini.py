@@ -1,0 +1,53 @@
+"""Files of sections and `KEY=VALUE` lines (systemd units, tuned, NetworkManager), line by line, so that a line can be quoted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+_SECTION = re.compile(r"\s*\[(?P<name>[^\]]+)\]\s*$")
+_ENTRY = re.compile(r"\s*(?P<key>[^=#;\s\[][^=]*?)\s*=\s*(?P<value>.*?)\s*$")
+
+
+class Entry(NamedTuple):
+    """One line."""
+
+    section: str
+    key: str
+    value: str
+    line: int
+    text: str
+
+
+def scan_entries(text: str) -> Iterator[Entry]:
+    """Give the entries of a file; comments, blank lines and what is no entry are left out."""
+    section = ""
+    for number, line in enumerate(text.split("\n"), start=1):
+        heading = _SECTION.match(line)
+        if heading is not None:
+            section = heading["name"]
+            continue
+        entry = _ENTRY.match(line)
+        if entry is not None:
+            yield Entry(section, entry["key"], entry["value"], number, line.strip())
+
+
+def read_entries(path: Path) -> tuple[Entry, ...]:
+    """Read a file's entries; none where it cannot be read."""
+    try:
+        return tuple(scan_entries(path.read_text(encoding="utf-8", errors="replace")))
+    except OSError:
+        return ()
+
+
+def list_files(root: Path, directories: tuple[str, ...], *patterns: str) -> tuple[Path, ...]:
+    """Give the files below a root that count: of those with the same name the directory that comes first, ordered by name."""
+    chosen: dict[str, Path] = {}
+    for directory in directories:
+        folder = root / directory
+        for pattern in patterns:
+            for path in sorted(folder.glob(pattern)):
+                chosen.setdefault(str(path.relative_to(folder)), path)
+    return tuple(chosen[name] for name in sorted(chosen))
