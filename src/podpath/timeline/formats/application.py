@@ -1,0 +1,44 @@
+"""Logs of programs that start their lines with a date and a time, each in its own way.
+
+`2022-02-11 09:49:15,123 ERROR ...`, `2022/02/11 09:49:15 [error] ...`, `[2022-02-11T09:49:15Z] ...`,
+`2022-02-11 09:49:15.123 [INFO][8] felix/...`
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from podpath.net.provenance import Source
+from podpath.timeline.clock import Clock
+from podpath.timeline.event import Parts, Split
+from podpath.timeline.lines import LineFormat, ReadStamp
+from podpath.timeline.origins import name_origin
+from podpath.timeline.stamps import WallClock
+
+_HEAD: Final = re.compile(r"\[?(?=\d{4}([-/])\d\d\1\d\d[T ]\d\d:\d\d:\d\d)")
+
+
+def _stamp(source: Source, clock: Clock) -> ReadStamp:
+    del source
+    wall = WallClock(clock.zone)
+
+    def read(line: str) -> float | None:
+        stamp = wall.match(line, 1 if line[:1] == "[" else 0)
+        return stamp.time if stamp is not None else None
+
+    return read
+
+
+def _split(source: Source) -> Split:
+    origin = name_origin(source)
+    wall = WallClock(Clock(now=0.0).zone)
+
+    def take_apart(line: str) -> Parts:
+        stamp = wall.match(line, 1 if line[:1] == "[" else 0)
+        return Parts(origin, line[stamp.end :].lstrip("] ") if stamp is not None else line)
+
+    return take_apart
+
+
+FORMAT = LineFormat("log with a date", _HEAD, _stamp, _split, wraps=True)

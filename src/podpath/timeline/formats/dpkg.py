@@ -1,0 +1,45 @@
+"""The log of dpkg: `2022-02-11 09:48:58 upgrade polkitd:amd64 0.105-31 0.105-33`, and /var/log/alternatives.log beside it."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from podpath.net.provenance import Source
+from podpath.timeline.clock import Clock
+from podpath.timeline.event import Parts, Split
+from podpath.timeline.lines import LineFormat, ReadStamp
+from podpath.timeline.stamps import WallClock
+
+_HEAD: Final = re.compile(
+    r"(?P<stamp>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) (?=(?:startup (?:archives|packages)|"
+    r"(?:status|upgrade|install|configure|trigproc|remove|purge|disappear|conffile) \S))|"
+    r"update-alternatives (?P<alternative>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d): "
+)
+
+
+def _stamp(source: Source, clock: Clock) -> ReadStamp:
+    del source
+    wall = WallClock(clock.zone)
+
+    def read(line: str) -> float | None:
+        found = _HEAD.match(line)
+        stamp = wall.match(line, found.start("stamp" if found["stamp"] else "alternative")) if found is not None else None
+        return stamp.time if stamp is not None else None
+
+    return read
+
+
+def _split(_: Source) -> Split:
+    return take_apart
+
+
+def take_apart(line: str) -> Parts:
+    """Take a line apart behind its stamp."""
+    found = _HEAD.match(line)
+    if found is None:
+        return Parts("dpkg", line)
+    return Parts("update-alternatives" if found["alternative"] else "dpkg", line[found.end() :])
+
+
+FORMAT = LineFormat("dpkg log", _HEAD, _stamp, _split)

@@ -1,0 +1,55 @@
+"""`journalctl -o json`: one object on each line, with the time in microseconds since the epoch."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Final
+
+from podpath.net.provenance import Source
+from podpath.timeline.clock import Clock
+from podpath.timeline.event import Parts, Split
+from podpath.timeline.lines import LineFormat, ReadStamp
+
+_SHAPE: Final = re.compile(r'\s*\{(?=.{0,1900}"__REALTIME_TIMESTAMP")')
+_TIME: Final = re.compile(r'"__REALTIME_TIMESTAMP" ?: ?"?(?P<time>\d{1,17})')
+
+
+def _stamp(source: Source, clock: Clock) -> ReadStamp:
+    del source, clock
+
+    def read(line: str) -> float | None:
+        found = _TIME.search(line)
+        return int(found["time"]) / 1e6 if found is not None and line.lstrip()[:1] == "{" else None
+
+    return read
+
+
+def _split(_: Source) -> Split:
+    return take_apart
+
+
+def take_apart(line: str) -> Parts:
+    """Take an entry apart; bytes that are no UTF-8 are an array of numbers in it."""
+    try:
+        fields = json.loads(line)
+    except (ValueError, RecursionError):
+        return Parts("", line)
+    if not isinstance(fields, dict):
+        return Parts("", line)
+    program = text_of(fields.get("SYSLOG_IDENTIFIER")) or text_of(fields.get("_COMM"))
+    return Parts(program, text_of(fields.get("MESSAGE")), text_of(fields.get("_HOSTNAME")))
+
+
+def text_of(value: object) -> str:
+    """Give a field as text: a string, an array of bytes, or the first of several values."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and value:
+        if all(isinstance(byte, int) and 0 <= byte < 256 for byte in value):
+            return bytes(value).decode("utf-8", "replace")
+        return text_of(value[0])
+    return ""
+
+
+FORMAT = LineFormat("journalctl -o json", _SHAPE, _stamp, _split)

@@ -1,0 +1,70 @@
+"""Logs of one JSON object on each line: zap and slog (`{"level":"info","ts":1644544143.1,"msg":"..."}`), Docker's json-file."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Final
+
+from podpath.net.provenance import Source
+from podpath.timeline.clock import Clock
+from podpath.timeline.event import Parts, Split
+from podpath.timeline.lines import LineFormat, ReadStamp
+from podpath.timeline.origins import name_origin
+from podpath.timeline.stamps import WallClock
+
+_KEYS: Final = r"time|ts|timestamp|@timestamp|asctime|eventTime|T"
+_SHAPE: Final = re.compile(rf'\s*\{{ ?(?=".{{0,1900}}(?<=")(?:{_KEYS})" ?:)')
+_TIME: Final = re.compile(
+    rf'"(?:{_KEYS})" ?: ?(?:"(?P<text>[^"\\]{{10,40}})"|(?P<number>\d{{9,19}}(?:\.\d{{1,9}})?(?:[eE][+]?\d{{1,2}})?))'
+)
+_SCALES: Final = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))
+"""From which size on a number counts nano-, micro- or milliseconds."""
+
+
+def _stamp(source: Source, clock: Clock) -> ReadStamp:
+    del source
+    wall = WallClock(clock.zone)
+
+    def read(line: str) -> float | None:
+        found = _TIME.search(line) if line.lstrip()[:1] == "{" else None
+        if found is None:
+            return None
+        if found["text"]:
+            stamp = wall.match(found["text"])
+            return stamp.time if stamp is not None else None
+        return _scale(float(found["number"]))
+
+    return read
+
+
+def _scale(number: float) -> float | None:
+    seconds = next((number / unit for size, unit in _SCALES if number >= size), number)
+    return seconds if seconds < 1e11 else None
+
+
+def _split(source: Source) -> Split:
+    origin = name_origin(source)
+
+    def take_apart(line: str) -> Parts:
+        try:
+            fields = json.loads(line)
+        except (ValueError, RecursionError):
+            return Parts(origin, line)
+        if not isinstance(fields, dict):
+            return Parts(origin, line)
+        message = _first(fields, "msg", "message", "log", "event", "MESSAGE")
+        error = _first(fields, "error", "err")
+        writer = _first(fields, "logger", "component", "program")
+        return Parts(
+            origin or writer, f"{message.rstrip()}: {error}" if error else message.rstrip(), _first(fields, "host", "hostname")
+        )
+
+    return take_apart
+
+
+def _first(fields: dict[str, object], *names: str) -> str:
+    return next((value for name in names if isinstance(value := fields.get(name), str)), "")
+
+
+FORMAT = LineFormat("log of JSON lines", _SHAPE, _stamp, _split, wraps=True)

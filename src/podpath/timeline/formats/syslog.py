@@ -1,0 +1,104 @@
+"""The BSD syslog format (RFC 3164): /var/log/messages, /var/log/syslog, `journalctl` as it prints by default.
+
+`Feb 11 09:49:03 node-7 systemd[1]: Stopping ...`; journalctl's `short-precise` adds a fraction, RFC 3164 a `<PRI>` before it.
+The stamp names neither year nor zone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from podpath.net.provenance import Source
+from podpath.timeline.clock import Clock
+from podpath.timeline.event import Parts, Split
+from podpath.timeline.lines import LineFormat, ReadStamp, split_tagged
+from podpath.timeline.stamps import MONTHS, WallClock
+from podpath.timeline.years import first_year, turn
+
+_STAMP: Final = re.compile(
+    r"(?:<\d{1,3}>)?(?P<month>[A-Z][a-z]{2}) (?P<day>[ \d]?\d) (?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d)"
+    r"(?P<fraction>\.\d{1,9})?(?= |$)"
+)
+HEADINGS = re.compile(r"-- (?:Logs begin at|Journal begins at|Boot [0-9a-f]{32}|Reboot|No entries|cursor:)")
+"""What journalctl prints between events. `-- Reboot --` is told by the kernel's first lines, too."""
+_PLAIN: Final = 15
+"""Characters of a stamp without priority and fraction."""
+
+
+class _Stamps:
+    """Reads the stamps of one log, and counts the years as it goes."""
+
+    __slots__ = ("_clock", "_known", "_month", "_wall", "_year")
+
+    def __init__(self, source: Source, clock: Clock) -> None:
+        self._wall = WallClock(clock.zone)
+        self._known: dict[str, float] = {}
+        self._month = 0
+        last = _last_day(source.lines)
+        self._year = first_year(_months(source.lines), last, clock) if last is not None else clock.today.year
+
+    def read(self, line: str) -> float | None:
+        """Give the time of a line. Lines of one second share their stamp: it is read once."""
+        stamp = line[:_PLAIN]
+        time = self._known.get(stamp)
+        if time is not None and line[_PLAIN : _PLAIN + 1] == " ":
+            return time
+        return self._read_new(line)
+
+    def _read_new(self, line: str) -> float | None:
+        found = _STAMP.match(line)
+        month = MONTHS.get(found["month"]) if found is not None else None
+        if found is None or month is None:
+            return None
+        turned = turn(self._month, month)
+        if turned:
+            self._year += turned
+            self._known.clear()
+        self._month = month
+        time = self._wall.place(
+            (self._year, month, int(found["day"])), int(found["hour"]), int(found["minute"]), float(found["second"])
+        )
+        if time is not None and found.end() == _PLAIN:
+            if len(self._known) > 100_000:
+                self._known.clear()
+            self._known[line[:_PLAIN]] = time
+        return time + float(found["fraction"]) if time is not None and found["fraction"] else time
+
+
+def _months(lines: tuple[str, ...]) -> Iterator[int]:
+    """Give the months of neighbouring lines, each once as long as it stays."""
+    before = ""
+    for line in lines:
+        name = line[:3] if line[:1] != "<" else line.partition(">")[2][:3]
+        if name != before:
+            before = name
+            if name in MONTHS and _STAMP.match(line):
+                yield MONTHS[name]
+
+
+def _last_day(lines: tuple[str, ...]) -> tuple[int, int] | None:
+    """Give month and day of the last line that has a stamp."""
+    for line in reversed(lines):
+        found = _STAMP.match(line)
+        if found is not None and found["month"] in MONTHS:
+            return MONTHS[found["month"]], int(found["day"])
+    return None
+
+
+def _stamp(source: Source, clock: Clock) -> ReadStamp:
+    return _Stamps(source, clock).read
+
+
+def _split(_: Source) -> Split:
+    return take_apart
+
+
+def take_apart(line: str) -> Parts:
+    """Take a line apart behind its stamp."""
+    found = _STAMP.match(line)
+    return split_tagged(line[found.end() + 1 :] if found is not None else line)
+
+
+FORMAT = LineFormat("syslog", _STAMP, _stamp, _split, headings=HEADINGS, yearless=True)

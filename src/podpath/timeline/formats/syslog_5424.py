@@ -1,0 +1,45 @@
+"""The syslog protocol (RFC 5424): `<34>1 2022-02-11T09:49:03.123+08:00 node-7 systemd 1 - [meta x="y"] Stopping ...`."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from podpath.net.provenance import Source
+from podpath.timeline.clock import Clock
+from podpath.timeline.event import Parts, Split
+from podpath.timeline.lines import LineFormat, ReadStamp
+from podpath.timeline.stamps import WallClock
+
+_HEAD: Final = re.compile(
+    r"<\d{1,3}>1 (?P<stamp>\S+) (?P<host>\S+) (?P<program>\S+) (?P<pid>\S+) (?P<id>\S+) "
+    r'(?P<data>-|(?:\[(?:[^\]"\\]|"(?:[^"\\]|\\.)*+"|\\.)*+\])+)(?: |$)'
+)
+
+
+def _stamp(source: Source, clock: Clock) -> ReadStamp:
+    del source
+    wall = WallClock(clock.zone)
+
+    def read(line: str) -> float | None:
+        found = _HEAD.match(line)
+        stamp = wall.match(line, found.start("stamp")) if found is not None else None
+        return stamp.time if stamp is not None else None
+
+    return read
+
+
+def _split(_: Source) -> Split:
+    return take_apart
+
+
+def take_apart(line: str) -> Parts:
+    """Take a line apart; a field that is not there is spelled `-`."""
+    found = _HEAD.match(line)
+    if found is None:
+        return Parts("", line)
+    program, host = (("" if found[name] == "-" else found[name]) for name in ("program", "host"))
+    return Parts(program, line[found.end() :].lstrip("\ufeff"), host)
+
+
+FORMAT = LineFormat("syslog (RFC 5424)", _HEAD, _stamp, _split)

@@ -1,0 +1,100 @@
+"""Syslog with ISO 8601 stamps: rsyslog's `FileFormat`, `journalctl -o short-iso` and `short-full`.
+
+`2022-02-11T09:49:03.123456+08:00 node-7 systemd[1]: ...`; `Fri 2022-02-11 09:49:03 CST node-7 systemd[1]: ...`
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from podpath.net.provenance import Source
+from podpath.timeline.clock import Clock
+from podpath.timeline.event import Parts, Split
+from podpath.timeline.formats.syslog import HEADINGS
+from podpath.timeline.lines import LineFormat, ReadStamp, split_tagged
+from podpath.timeline.stamps import WallClock
+
+_ISO: Final = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?"
+_TAGGED: Final = re.compile(rf"(?:<\d{{1,3}}>)?(?P<stamp>{_ISO}) (?=[\w.:-]+ [^\s:\[]+(?:\[[^\]\s]*\])?:(?: |$))")
+_FULL: Final = re.compile(
+    r"[A-Z][a-z]{2} (?P<stamp>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,9})?)"
+    r"(?P<zone> (?:[A-Z]{2,5}|[+-]\d\d(?:\d\d)?))? (?=[\w.-]+ \S)"
+)
+
+
+_MICROSECONDS: Final = 32
+"""Characters of a stamp of rsyslog: a fraction of six digits, and an offset."""
+
+
+class _Stamps:
+    """Reads the stamps of one log. Of those of one second only the fraction is read anew."""
+
+    __slots__ = ("_known", "_wall")
+
+    def __init__(self, clock: Clock) -> None:
+        self._wall = WallClock(clock.zone)
+        self._known: dict[str, float] = {}
+
+    def read(self, line: str) -> float | None:
+        """Give the time of a line."""
+        stamp = line[: line.find(" ", 19, 48)]
+        if len(stamp) != _MICROSECONDS:
+            return self._read_new(line)
+        fraction = stamp[20:26]
+        second = self._known.get(stamp[:20] + stamp[26:])
+        if second is None or not fraction.isdecimal() or not fraction.isascii():
+            return self._read_new(line)
+        return second + int(fraction) * 1e-6
+
+    def _read_new(self, line: str) -> float | None:
+        found = _TAGGED.match(line)
+        stamp = self._wall.match(line, found.start("stamp")) if found is not None else None
+        if found is None or stamp is None:
+            return None
+        if found.start("stamp") == 0 and found.end("stamp") == _MICROSECONDS and line[19] == ".":
+            if len(self._known) > 100_000:
+                self._known.clear()
+            self._known[line[:20] + line[26:_MICROSECONDS]] = stamp.time - int(line[20:26]) * 1e-6
+        return stamp.time
+
+
+def _stamp(source: Source, clock: Clock) -> ReadStamp:
+    del source
+    return _Stamps(clock).read
+
+
+def _stamp_full(source: Source, clock: Clock) -> ReadStamp:
+    del source
+    wall = WallClock(clock.zone)
+
+    def read(line: str) -> float | None:
+        found = _FULL.match(line)
+        stamp = (
+            wall.match(line[: found.end("stamp")] + _offset(found["zone"]), found.start("stamp")) if found is not None else None
+        )
+        return stamp.time if stamp is not None else None
+
+    return read
+
+
+def _offset(zone: str | None) -> str:
+    """Spell a zone as ISO 8601 has it; names that several zones share say nothing."""
+    name = (zone or "").strip()
+    if name in {"UTC", "GMT"}:
+        return "Z"
+    return f"{name}00" if re.fullmatch(r"[+-]\d\d", name) else name if name[:1] in {"+", "-"} else ""
+
+
+def _split(_: Source) -> Split:
+    return take_apart
+
+
+def take_apart(line: str) -> Parts:
+    """Take a line apart behind its stamp."""
+    found = _TAGGED.match(line) or _FULL.match(line)
+    return split_tagged(line[found.end() :] if found is not None else line)
+
+
+FORMAT = LineFormat("syslog with ISO stamps", _TAGGED, _stamp, _split, headings=HEADINGS)
+FULL = LineFormat("journalctl -o short-full", _FULL, _stamp_full, _split, headings=HEADINGS)

@@ -1,0 +1,121 @@
+"""The table of all formats of logs, and the choice among them by content."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from podpath.evidence.formats import sample
+from podpath.net.provenance import Source
+from podpath.timeline.clock import Clock
+from podpath.timeline.event import LogReading
+from podpath.timeline.formats import (
+    application,
+    apt_history,
+    audit,
+    cri,
+    dmesg,
+    dpkg,
+    journal_export,
+    journal_json,
+    json_lines,
+    klog,
+    kubectl_events,
+    kubectl_objects,
+    logfmt,
+    rpm_history,
+    syslog,
+    syslog_5424,
+    syslog_iso,
+    yum_history,
+)
+from podpath.timeline.lines import LineFormat, read_lines
+
+LINE_FORMATS: tuple[LineFormat, ...] = (
+    rpm_history.YUM,
+    syslog.FORMAT,
+    syslog_5424.FORMAT,
+    cri.FORMAT,
+    dmesg.ISO,
+    rpm_history.DNF,
+    syslog_iso.FORMAT,
+    syslog_iso.FULL,
+    klog.FORMAT,
+    dmesg.CTIME,
+    dmesg.RELATIVE,
+    audit.FORMAT,
+    dpkg.FORMAT,
+    rpm_history.LAST,
+    yum_history.FORMAT,
+    journal_json.FORMAT,
+    json_lines.FORMAT,
+    logfmt.FORMAT,
+    application.FORMAT,
+)
+"""Formats with a stamp on each line; where two fit a line the earlier row has it."""
+
+
+class LogFormat(NamedTuple):
+    """One format of logs."""
+
+    name: str
+    recognise: Callable[[Sequence[str]], float]
+    """Give the share of these lines, 0 to 1, that are of the format."""
+    read: Callable[[Source, Clock], LogReading]
+    """Read the whole log. Never raises."""
+    yearless: bool = False
+    sparse: bool = False
+    """True where weeks may lie between two events: the last of them does not tell when the log was taken."""
+
+
+_SPARSE = frozenset(
+    {rpm_history.YUM.name, rpm_history.DNF.name, rpm_history.LAST.name, dpkg.FORMAT.name, yum_history.FORMAT.name}
+)
+
+
+def _line_format(own: LineFormat) -> LogFormat:
+    def recognise(lines: Sequence[str]) -> float:
+        """Count the lines that have the shape, and no earlier format's."""
+        return sum(_first_shape(line) is own for line in lines) / len(lines)
+
+    def read(source: Source, clock: Clock) -> LogReading:
+        return read_lines(source, clock, own, LINE_FORMATS)
+
+    return LogFormat(own.name, recognise, read, own.yearless, own.name in _SPARSE)
+
+
+def _first_shape(line: str) -> LineFormat | None:
+    return next((row for row in LINE_FORMATS if row.shape.match(line)), None)
+
+
+BLOCK_FORMATS: tuple[LogFormat, ...] = (
+    LogFormat("kubectl events", kubectl_events.recognise, kubectl_events.read),
+    LogFormat("kubectl get events -o json", kubectl_objects.recognise, kubectl_objects.read),
+    LogFormat("apt history", apt_history.recognise, apt_history.read, sparse=True),
+    LogFormat("journalctl -o export", journal_export.recognise, journal_export.read),
+)
+"""Formats whose events stand in several lines, or in tables."""
+LOG_FORMATS: tuple[LogFormat, ...] = (*BLOCK_FORMATS, *(_line_format(row) for row in LINE_FORMATS))
+"""All formats. At equal shares the earlier row wins."""
+_BY_LINES = {row.name: row for row in LOG_FORMATS}
+LEAST = 0.3
+"""The share of lines from which a text is taken for a log: the rest may be traces of stacks, or another log pasted into it."""
+
+
+def recognise_log(source: Source) -> LogFormat | None:
+    """Give the format that fits most lines of a source; None where it is no log."""
+    lines = sample(source)
+    if not lines:
+        return None
+    degrees = [(row.recognise(lines), row) for row in BLOCK_FORMATS]
+    fitting = Counter(shape.name for shape in map(_first_shape, lines) if shape is not None)
+    degrees += [(count / len(lines), _BY_LINES[name]) for name, count in fitting.most_common(1)]
+    best = max(degrees, key=lambda degree: degree[0])
+    return best[1] if best[0] >= LEAST else None
+
+
+def read_log(source: Source, clock: Clock) -> LogReading | None:
+    """Read a log with the format that fits it; None where it is no log."""
+    found = recognise_log(source)
+    return found.read(source, clock) if found is not None else None
