@@ -20,6 +20,7 @@ from podpath.datapath.frames import is_symbolic
 from podpath.datapath.trace import Conversation, Dropped, Rejected
 from podpath.lab.agreement import Difference, Evidence, compare
 from podpath.lab.apply import apply, enter_private_world, inside
+from podpath.lab.conversation import Patience
 from podpath.lab.drops import DropTracer
 from podpath.lab.exchange import KERNEL_SCRIPTS
 from podpath.lab.twin import observe, plan_twin
@@ -137,5 +138,5 @@ def _run(node: Node, probe: Probe, tracer: DropTracer) -> Run:
     plan = plan_twin(node, probe)
     apply(plan.commands)
     sender = prediction.branches[0].traces[0].start
-    evidence = observe(plan.wired.node, probe._replace(netns=sender), tracer, PORTS, QUIET)
+    evidence = observe(plan.wired.node, probe._replace(netns=sender), tracer, PORTS, Patience(QUIET))
     return Run(prediction, evidence, compare(prediction, evidence, ignored=frozenset(plan.wired.far_ends)))

@@ -23,9 +23,11 @@ def lines(draft: Draft, netns: str) -> str:
 
 def test_namespaces_come_first_and_a_veth_pair_is_made_once() -> None:
     """Every name exists before it is used, whichever end of a pair stands first."""
-    first, second, *_ = emit_twin(bridged_pods().draft.freeze()).commands
-    assert first.stdin.splitlines()[0] == "netns add host"
-    assert second.stdin.count("type veth peer") == 3
+    first, *_ = emit_twin(bridged_pods().draft.freeze()).commands
+    lines = first.stdin.splitlines()
+    assert ["netns", "netns", "netns", "netns"] == [line.split()[0] for line in lines[:4]]
+    assert ["link"] == sorted({line.split()[0] for line in lines[4:]})
+    assert first.stdin.count("type veth peer") == 3
 
 
 def test_gateways_follow_the_routes_that_reach_them() -> None:

@@ -45,7 +45,8 @@ def render_tally(tally: Tally) -> str:
         said = f"the model says {result.verdict}, the client saw {result.application}"
         lines.append(f"DIFFERS: case {result.seed} ({result.topology}): {said}")
         lines += [line for difference in result.differences for line in _difference(difference)]
-    lines.append(f"{tally.cases - len(tally.differing)} agree, {len(tally.differing)} differ")
+    agree = tally.cases - len(tally.differing)
+    lines.append(f"{agree} agree, {tally.again} of them when looked at again; {len(tally.differing)} differ")
     return "\n".join(lines) + "\n"
 
 

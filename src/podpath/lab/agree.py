@@ -7,17 +7,18 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from podpath.datapath.conversation import converse
 from podpath.datapath.injection import inject
 from podpath.datapath.trace import Conversation
 from podpath.lab import conversation
-from podpath.lab.agreement import Difference, Evidence, compare
+from podpath.lab.agreement import Difference, Evidence, compare, count_frames
 from podpath.lab.apply import LabError, apply, die_with_parent, enter_private_world, run
+from podpath.lab.conversation import USUAL, Patience
 from podpath.lab.crafted import DEVICE, send_frame
 from podpath.lab.drops import DropTracer
 from podpath.lab.exchange import KERNEL_SCRIPTS, REGISTRATION
@@ -30,8 +31,12 @@ from podpath.node.node import HOST
 
 T = TypeVar("T")
 
+SHARING = 4
+"""Workers on one processor: most of a case is waiting for grace periods and locks of the kernel."""
 PATIENCE = 0.05
-"""Seconds of quiet to wait for when a difference is looked at a second time: on a busy machine a frame can be late."""
+"""Seconds of quiet where a neighbour does not answer: the kernel gives up on it only after a while."""
+LOOKS = (conversation.QUIET, PATIENCE, 0.3)
+"""Seconds of quiet at each look at a case: one that differs is looked at again, since on a busy machine a frame can be late."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +52,8 @@ class CaseResult:
     differences: tuple[Difference, ...]
     stages: frozenset[str] = frozenset()
     """Stages of the datapath that the prediction went through."""
+    looks: int = 1
+    """How often it was looked at: again, and with more patience, as long as it differed."""
     rules: frozenset[str] = frozenset()
     """Matches and targets of the rules that matched."""
 
@@ -59,6 +66,8 @@ class Tally:
     nat: int = 0
     faults: int = 0
     failing: int = 0
+    again: int = 0
+    """Cases that agreed only when they were looked at again."""
     seconds: float = 0.0
     verdicts: Counter[str] = field(default_factory=Counter)
     topologies: Counter[str] = field(default_factory=Counter)
@@ -72,6 +81,7 @@ class Tally:
         self.nat += result.nat
         self.faults += bool(result.fault)
         self.failing += result.verdict != "ALWAYS"
+        self.again += result.looks > 1 and not result.differences
         self.verdicts[result.verdict] += 1
         self.topologies[result.topology] += 1
         self.stages.update(result.stages)
@@ -81,17 +91,20 @@ class Tally:
 
 
 def run_case(case: GeneratedCase, tracer: DropTracer) -> CaseResult:
-    """Hold the model's prediction of a case against what the kernel does; a difference counts when it shows twice."""
+    """Hold the model's prediction of a case against what the kernel does; a difference counts when every look shows one."""
     prediction = predict(case)
-    evidence = observe_case(case, tracer, PATIENCE if _waits(prediction) else conversation.QUIET)
-    differences = compare(prediction, evidence)
-    if differences:
-        evidence = observe_case(case, tracer, PATIENCE)
+    looks = 0
+    differences: tuple[Difference, ...] = ()
+    for quiet in LOOKS:
+        looks += 1
+        evidence = observe_case(case, tracer, _patience(prediction, quiet))
         differences = compare(prediction, evidence)
+        if not differences:
+            break
     branch = prediction.branches[0]
     return CaseResult(
         seed=case.seed, topology=case.topology, nat=case.nat, fault=case.fault, verdict=prediction.verdict,
-        application=evidence.observation.application, differences=differences,
+        application=evidence.observation.application, differences=differences, looks=looks,
         stages=frozenset(step.stage for trace in branch.traces for step in trace.steps), rules=_extensions(prediction),
     )  # fmt: skip
 
@@ -103,22 +116,23 @@ def predict(case: GeneratedCase) -> Conversation:
     return converse(case.node, case.probe, script=KERNEL_SCRIPTS.get(case.probe.protocol, ()), settled=REGISTRATION)
 
 
-def observe_case(case: GeneratedCase, tracer: DropTracer, quiet: float = conversation.QUIET) -> Evidence:
+def observe_case(case: GeneratedCase, tracer: DropTracer, patience: Patience = USUAL) -> Evidence:
     """Build a case's node, send its probe, and take the node down again."""
     twin = emit_twin(case.node)
     try:
         apply(twin.commands)
         if case.frame is None:
-            return observe(case.node, case.probe, tracer, PORTS, quiet)
+            return observe(case.node, case.probe, tracer, PORTS, patience)
         frame, netns = case.frame, case.probe.netns or HOST
-        return observe_frame(case.node, partial(send_frame, netns, frame), tracer, quiet)
+        return observe_frame(case.node, partial(send_frame, netns, frame), tracer, patience)
     finally:
         run(emit_removal(twin))
 
 
-def _waits(prediction: Conversation) -> bool:
-    """Tell whether a neighbour does not answer: the kernel gives up on it only after a while."""
-    return any(branch.last.deciding.stage == "neighbour" for branch in prediction.branches)
+def _patience(prediction: Conversation, quiet: float) -> Patience:
+    """Wait for every frame that is predicted, and where a neighbour does not answer, until the kernel gives up on it."""
+    waits = any(branch.last.deciding.stage == "neighbour" for branch in prediction.branches)
+    return Patience(max(quiet, PATIENCE) if waits else quiet, min(map(count_frames, prediction.branches)))
 
 
 def _extensions(prediction: Conversation) -> frozenset[str]:
@@ -144,20 +158,25 @@ def observe_cases(seeds: range, jobs: int) -> Mapping[int, Evidence]:
 
 
 def _observe_numbered(case: GeneratedCase, tracer: DropTracer) -> tuple[int, Evidence]:
-    return case.seed, observe_case(case, tracer, PATIENCE if _waits(predict(case)) else conversation.QUIET)
+    return case.seed, observe_case(case, tracer, _patience(predict(case), conversation.QUIET))
 
 
 def spread(seeds: range, jobs: int, work: Callable[[GeneratedCase, DropTracer], T]) -> Iterator[T]:
-    """Do something with many cases in worker processes, each in a private world and on a processor of its own.
+    """Do something with many cases in worker processes, each in a private world, on as many processors as there are jobs.
 
-    A drop reason can be told apart only by its processor, so that two workers never share one.
+    A drop reason can be told apart only by its processor: of the workers that share one, a single one observes at a time,
+    while the others build their nodes or take them down, which is mostly waiting.
     """
     context = multiprocessing.get_context("fork")
-    processors = sorted(os.sched_getaffinity(0))
-    workers = max(1, min(jobs, len(processors), len(seeds)))
-    shares = [(processors[index], range(seeds.start + index, seeds.stop, workers)) for index in range(workers)]
+    processors = sorted(os.sched_getaffinity(0))[: max(1, jobs)]
+    turns = {processor: context.Lock() for processor in processors}
+    workers = max(1, min(len(processors) * SHARING, len(seeds)))
     queue: multiprocessing.Queue[tuple[T] | None] = context.Queue()
-    processes = [context.Process(target=_work, args=(os.getpid(), *share, work, queue), daemon=True) for share in shares]
+    processes = []
+    for index in range(workers):
+        processor = processors[index % len(processors)]
+        share = _Share(processor, turns[processor], range(seeds.start + index, seeds.stop, workers))
+        processes.append(context.Process(target=_work, args=(os.getpid(), share, work, queue), daemon=True))
     for process in processes:
         process.start()
     running = workers
@@ -173,19 +192,23 @@ def spread(seeds: range, jobs: int, work: Callable[[GeneratedCase, DropTracer], 
             raise LabError("a worker ended early: what it met stands above")
 
 
+class _Share(NamedTuple):
+    """What one worker does, and where."""
+
+    processor: int
+    turn: AbstractContextManager[bool]
+    seeds: range
+
+
 def _work(
-    parent: int,
-    processor: int,
-    seeds: range,
-    work: Callable[[GeneratedCase, DropTracer], T],
-    queue: multiprocessing.Queue[tuple[T] | None],
+    parent: int, share: _Share, work: Callable[[GeneratedCase, DropTracer], T], queue: multiprocessing.Queue[tuple[T] | None]
 ) -> None:
     die_with_parent(parent)
-    os.sched_setaffinity(0, {processor})
+    os.sched_setaffinity(0, {share.processor})
     try:
         enter_private_world()
-        with closing(DropTracer(processor)) as tracer:
-            for seed in seeds:
+        with closing(DropTracer(share.processor, share.turn)) as tracer:
+            for seed in share.seeds:
                 queue.put((work(generate_case(seed, os.uname().release), tracer),))
     finally:
         queue.put(None)

@@ -122,6 +122,12 @@ def _predicted_frames(branch: Branch, ports: _Ports, *, macs: bool) -> list[str]
     ]
 
 
+def count_frames(branch: Branch) -> int:
+    """Give how many frames the branch says that devices send and receive."""
+    steps = (step for trace in (*branch.traces, *branch.answers) for step in trace.steps)
+    return sum(step.stage in _DEVICE_STAGES for step in steps)
+
+
 def _framed(step: Step) -> Packet:
     """Give the packet as the device has it: a tunnel device shows what it carries, the outer packet is another device's."""
     return step.before if step.decision == "encapsulate" else step.after

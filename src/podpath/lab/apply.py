@@ -17,10 +17,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from podpath.collect import netns as netns_file
-from podpath.lab.script import Command
+from podpath.lab.script import WRITE_SYSCTLS, Command
 from podpath.net.errors import PodpathError
 
 NETNS_DIRECTORY = Path("/run/netns")
+SYSCTLS = Path("/proc/sys")
 TRACING = Path("/sys/kernel/tracing")
 TOOLS = {
     "ip": "iproute2", "bridge": "iproute2", "sysctl": "procps", "iptables-nft-restore": "iptables",
@@ -75,14 +76,33 @@ def die_with_parent(parent: int) -> None:
 def run(command: Command) -> str:
     """Run one command to its end and give what it printed; `LabError` with its error output where it fails."""
     with inside(command.netns):
+        if command.arguments == WRITE_SYSCTLS:
+            return _write_sysctls(command)
         done = subprocess.run(
             command.arguments, input=command.stdin or None, stdin=None if command.stdin else subprocess.DEVNULL,
             capture_output=True, text=True, check=False, timeout=60,
         )  # fmt: skip
     if done.returncode != 0:
         shown = f"\nit read:\n{command.stdin}" if command.stdin else ""
-        raise LabError(f"`{' '.join(command.arguments)}` in {command.netns or 'the lab'} failed: {done.stderr.strip()}{shown}")
+        raise LabError(f"{_name(command)} failed: {done.stderr.strip()}{shown}")
     return done.stdout
+
+
+def _name(command: Command) -> str:
+    return f"`{' '.join(command.arguments)}` in {command.netns or 'the lab'}"
+
+
+def _write_sysctls(command: Command) -> str:
+    """Do what sysctl(8) does, without a process of its own for each namespace of each twin: it takes a tenth of the time."""
+    for line in command.stdin.splitlines():
+        key, _, value = line.partition(" = ")
+        try:
+            (SYSCTLS / key).write_text(value)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            raise LabError(f"{_name(command)} failed: {line}: {error.strerror}") from error
+    return ""
 
 
 def apply(commands: Iterable[Command]) -> None:

@@ -24,11 +24,29 @@ from podpath.net.probe import Probe
 
 QUIET = 0.012
 """Seconds without any frame after which nothing more is to come: shorter than TCP's first retransmission (1 s)."""
+LATE = 0.25
+"""Seconds to wait for a frame that is predicted and has not come."""
 REQUEST, ANSWER = b"podpath?".ljust(PAYLOAD, b"."), b"podpath!".ljust(PAYLOAD, b".")
 """As long as the model's data, so that a match on the length sees the same."""
 _IP_FREEBIND = 15
 _ESTABLISHED = 1
 """A connection that stands is none that failed: SO_ERROR also gives errors that only a later failure would be put down to."""
+
+
+class Patience(NamedTuple):
+    """How long to wait for more to come."""
+
+    quiet: float = QUIET
+    """Seconds without any frame after which nothing more is to come."""
+    predicted: int = 0
+    """IP frames that a model says will come: before they are there, silence only means that the machine is busy."""
+
+    def seconds(self, frames: list[Frame]) -> float:
+        """Give how long a silence may last after these frames."""
+        return self.quiet if sum(frame.packet is not None for frame in frames) >= self.predicted else max(self.quiet, LATE)
+
+
+USUAL = Patience()
 
 
 class Observation(NamedTuple):
@@ -78,7 +96,12 @@ def open_servers(listening: Mapping[str, Iterable[int]], size: int = PAYLOAD) ->
 
 
 def send_probe(
-    probe: Probe, tap: Tap, servers: Servers, *, quiet: float = QUIET, before_closing: Callable[[], None] = lambda: None
+    probe: Probe,
+    tap: Tap,
+    servers: Servers,
+    *,
+    patience: Patience = USUAL,
+    before_closing: Callable[[], None] = lambda: None,
 ) -> Observation:
     """Send the probe from its namespace and watch until nothing moves any more.
 
@@ -93,7 +116,7 @@ def send_probe(
             selector.register(descriptor, selectors.EVENT_READ)
         if application == "timeout":
             selector.register(client, selectors.EVENT_READ | selectors.EVENT_WRITE)
-        deadline = time.monotonic() + quiet
+        deadline = time.monotonic() + patience.seconds(frames)
         end = time.monotonic() + 0.9
         while (left := min(deadline, end) - time.monotonic()) > 0:
             moved = False
@@ -107,7 +130,7 @@ def send_probe(
             new = tap.read()
             frames += new
             if moved or new:
-                deadline = time.monotonic() + (quiet if application != "ok" else quiet / 4)
+                deadline = time.monotonic() + patience.seconds(frames) / (1 if application != "ok" else 4)
         before_closing()
         if probe.protocol == protocols.TCP:
             client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -115,7 +138,7 @@ def send_probe(
     return Observation(tuple(sorted(frames, key=lambda frame: frame.time)), application)
 
 
-def watch_frame(send: Callable[[], None], tap: Tap, *, quiet: float = QUIET, at_end: Callable[[], None]) -> Observation:
+def watch_frame(send: Callable[[], None], tap: Tap, *, patience: Patience = USUAL, at_end: Callable[[], None]) -> Observation:
     """Send something that no socket answers for, and watch until nothing moves any more."""
     tap.read()
     frames: list[Frame] = []
@@ -123,7 +146,7 @@ def watch_frame(send: Callable[[], None], tap: Tap, *, quiet: float = QUIET, at_
         for descriptor in tap.descriptors:
             selector.register(descriptor, selectors.EVENT_READ)
         send()
-        while selector.select(quiet):
+        while selector.select(patience.seconds(frames)):
             frames += tap.read()
     at_end()
     return Observation(tuple(sorted(frames, key=lambda frame: frame.time)), "")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,8 +37,12 @@ class Drop(NamedTuple):
 class DropTracer:
     """A trace instance that records freed packets until it is closed."""
 
-    def __init__(self, processor: int | None = None) -> None:
-        """Make the instance, of one processor or of all; `LabError` where tracefs is not there."""
+    def __init__(self, processor: int | None = None, turn: AbstractContextManager[object] | None = None) -> None:
+        """Make the instance, of one processor or of all; `LabError` where tracefs is not there.
+
+        `turn` is held while a probe is under way: of those who share a processor, one at a time.
+        """
+        self.turn: AbstractContextManager[object] = turn if turn is not None else nullcontext()
         if not (TRACING / "instances").is_dir():
             raise LabError("drop reasons need tracefs: mount -t tracefs none /sys/kernel/tracing")
         remove_stale_instances()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import socket
 import struct
 import time
+from threading import Thread
 from typing import NamedTuple
 
 from podpath.lab.apply import inside
@@ -71,9 +72,13 @@ class Tap:
         return sorted(frames, key=lambda frame: frame.time)
 
     def close(self) -> None:
-        """Close the sockets."""
-        for tap in self._sockets.values():
-            tap.close()
+        """Close the sockets, behind the caller's back: each waits for a grace period (packet_release, v6.12)."""
+        Thread(target=_close, args=(tuple(self._sockets.values()),)).start()
+
+
+def _close(sockets: tuple[socket.socket, ...]) -> None:
+    for each in sockets:
+        each.close()
 
 
 _stamping: list[socket.socket] = []

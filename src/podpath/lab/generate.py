@@ -59,6 +59,9 @@ def generate_case(seed: int, kernel: str | None = None) -> GeneratedCase:
         draw_native(native, host, topology)
     fault = _draw_fault(chance, host) if chance.random() < 0.3 else ""
     frame = draw_frame(chance, topology, probe) if probe.netns != HOST and chance.random() < 0.15 else None
+    if not any(match.name == "set" for table in host.tables.values() for rules in table.chains.values() for rule in rules
+               for match in rule.matches):  # fmt: skip
+        host.sets = {}
     node = topology.draft.freeze(kernel, () if frame else PORTS)
     return GeneratedCase(seed=seed, topology=topology.name, node=node, probe=probe, nat=nat, fault=fault, frame=frame)
 

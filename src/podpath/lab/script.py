@@ -33,6 +33,10 @@ DATAPATH_SYSCTLS = re.compile(
 """Sysctls that decide over a packet's way; the thousands of others of a `sysctl -a` are left as this kernel has them."""
 
 
+WRITE_SYSCTLS = ("sysctl", "-q", "-e", "-p", "-")
+"""Sets what standard input says, `net/ipv4/ip_forward = 1` a line; keys that this kernel lacks are passed over (sysctl(8))."""
+
+
 class Command(NamedTuple):
     """One command of the script."""
 
@@ -65,9 +69,7 @@ def emit_twin(node: Node) -> Twin:
     left_out: list[str] = []
     made: set[tuple[str, str]] = set()
     create = list(_creations(node, made, left_out))
-    commands = [Command(("ip", "-batch", "-"), _batch(f"netns add {name}" for name in names))]
-    if create:
-        commands.append(Command(("ip", "-batch", "-"), _batch(create)))
+    commands = [Command(("ip", "-batch", "-"), _batch([*(f"netns add {name}" for name in names), *create]))]
     for netns in node.namespaces.values():
         commands += _emit_state(netns, {link for name, link in made if name == netns.name}, left_out)
     return Twin(commands=tuple(commands), namespaces=names, left_out=tuple(left_out))
@@ -100,7 +102,7 @@ def _emit_state(netns: Netns, built: set[str], left_out: list[str]) -> Iterator[
     settings.append("net/ipv4/tcp_rto_min_us = 5000000")  # since v6.11: else one comes within 0.2 s on a busy machine
     settings.append("net/ipv4/tcp_early_retrans = 0")  # else a lost segment goes out again within milliseconds
     if settings:
-        yield Command(("sysctl", "-q", "-e", "-p", "-"), _batch(settings), netns.name)
+        yield Command(WRITE_SYSCTLS, _batch(settings), netns.name)
     yield from _netfilter(netns, left_out)
     entries = [line for entry in netns.conntrack.items if (line := emit_connection(entry))]
     if entries:

@@ -12,6 +12,7 @@ from podpath.lab import conversation
 from podpath.lab.agreement import Difference, Evidence, compare_branch
 from podpath.lab.apply import apply
 from podpath.lab.bpf_standin import emulate_programs
+from podpath.lab.conversation import USUAL, Patience
 from podpath.lab.counters import RulePlace, read_counters
 from podpath.lab.drops import Drop, DropTracer
 from podpath.lab.entries import Entry, read_entries
@@ -121,19 +122,19 @@ def _listening_ports(prediction: Conversation, probe: Probe) -> tuple[int, ...]:
     return tuple(sorted((arrived | {probe.dport}) - {0}))
 
 
-def observe(node: Node, probe: Probe, tracer: DropTracer, ports: tuple[int, ...], quiet: float = conversation.QUIET) -> Evidence:
+def observe(node: Node, probe: Probe, tracer: DropTracer, ports: tuple[int, ...], patience: Patience = USUAL) -> Evidence:
     """Send a probe through a twin that stands, and gather everything that can be seen of it."""
     servers = conversation.open_servers(dict.fromkeys(node.namespaces, ports))
-    with closing(servers), closing(Tap(tuple(node.namespaces))) as tap:
+    with closing(servers), closing(Tap(tuple(node.namespaces))) as tap, tracer.turn:
         notes = _Notes(node, tracer, probe.sport)
-        return notes.evidence(conversation.send_probe(probe, tap, servers, quiet=quiet, before_closing=notes.take))
+        return notes.evidence(conversation.send_probe(probe, tap, servers, patience=patience, before_closing=notes.take))
 
 
-def observe_frame(node: Node, send: Callable[[], None], tracer: DropTracer, quiet: float = conversation.QUIET) -> Evidence:
+def observe_frame(node: Node, send: Callable[[], None], tracer: DropTracer, patience: Patience = USUAL) -> Evidence:
     """Have a frame sent through a twin that stands, where nobody listens, and gather everything that can be seen of it."""
-    with closing(Tap(tuple(node.namespaces))) as tap:
+    with closing(Tap(tuple(node.namespaces))) as tap, tracer.turn:
         notes = _Notes(node, tracer)
-        return notes.evidence(conversation.watch_frame(send, tap, quiet=quiet, at_end=notes.take))
+        return notes.evidence(conversation.watch_frame(send, tap, patience=patience, at_end=notes.take))
 
 
 class _Notes:
@@ -141,7 +142,8 @@ class _Notes:
 
     def __init__(self, node: Node, tracer: DropTracer, port: int = 0) -> None:
         self._node, self._tracer, self._port = node, tracer, port
-        self._standing = frozenset(self._tracked())
+        held = any(netns.conntrack.items for netns in node.namespaces.values())
+        self._standing = frozenset(self._tracked()) if held else frozenset[Entry]()
         """Entries of the evidence, not of this try."""
         self._counters: dict[RulePlace, int] = {}
         self._drops: list[Drop] = []
