@@ -82,8 +82,8 @@ class ApiServer:
             self._etcd.kill()
             self._etcd.wait()
 
-    def start(self) -> None:
-        """Start the server and wait until it says that it is ready."""
+    def start(self, token: str = ADMIN) -> None:
+        """Start the server and wait until it says that it is ready; the admin's token may be another."""
         arguments: list[str | Path] = [
             *(f"--etcd-servers=http://127.0.0.1:{self.etcd_port}", "--bind-address=127.0.0.1", f"--secure-port={self.port}"),
             *(f"--cert-dir={self.home / 'certs'}", f"--token-auth-file={self.home / 'tokens.csv'}"),
@@ -93,7 +93,7 @@ class ApiServer:
             *("--watch-cache=true", "--v=1"),
         ]
         self._server = self._launch("kube-apiserver", [BINARY, *arguments])
-        self.wait_ready()
+        self.wait_ready(token)
 
     def kill(self) -> None:
         """End the server by SIGKILL, as the kernel's memory killer would."""
@@ -112,12 +112,12 @@ class ApiServer:
         assert self._server is not None
         self._server.send_signal(signal.SIGCONT)
 
-    def wait_ready(self) -> None:
+    def wait_ready(self, token: str = ADMIN) -> None:
         """Wait until `/readyz` answers 200."""
         until = time.monotonic() + PATIENCE
         while True:
             try:
-                answer = str(self._ask("/readyz"))
+                answer = str(self._ask("/readyz", token))
             except (OSError, HTTPException) as error:
                 answer = str(error)
             if answer == "200":
@@ -174,10 +174,10 @@ class ApiServer:
         patch = json.dumps({"status": status})
         self.kubectl("-n", namespace, "patch", kind, name, "--subresource=status", "--type=merge", "-p", patch)
 
-    def _ask(self, path: str) -> int:
+    def _ask(self, path: str, token: str) -> int:
         connection = HTTPSConnection("127.0.0.1", self.port, timeout=2, context=ssl.create_default_context(cafile=self.authority))
         try:
-            connection.request("GET", path, headers={"Authorization": f"Bearer {ADMIN}"})
+            connection.request("GET", path, headers={"Authorization": f"Bearer {token}"})
             return connection.getresponse().status
         finally:
             connection.close()

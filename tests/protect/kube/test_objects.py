@@ -1,0 +1,50 @@
+"""Tests of `protect.kube.objects`: what the server sends is read, trimmed, and small."""
+
+from __future__ import annotations
+
+import msgspec
+
+from podpath.protect.kube.objects import Pod, Trim
+from tests import kube_objects as kube
+
+
+def read(**more: object) -> Pod:
+    """Read a pod as a server would send it."""
+    labels = {"app": "web", "pod-template-hash": "5d9c"}
+    sent = kube.pod("web-1", namespace="shop", init=("validator",), labels=labels, annotations={"keep": "1", "drop": "2"})
+    sent["metadata"] |= {"uid": "u-1", "resourceVersion": "7", "managedFields": [{"manager": "kubelet"}]}
+    return msgspec.json.decode(msgspec.json.encode(sent | more), type=Pod)
+
+
+def test_what_is_judged_is_read() -> None:
+    """Names, owner, containers and states are read; what nobody needs is skipped."""
+    pod = read(status=kube.status("validator", kube.CRASH_LOOP, kube.ended(95, "no rules"), ips=("10.1.0.5", "fd00::5")))
+
+    assert ("shop/web-1", ("10.1.0.5", "fd00::5")) == (pod.key, pod.addresses)
+    validator = pod.status.init_container_statuses[0]
+    assert validator.state.waiting is not None
+    assert validator.state.waiting.reason == "CrashLoopBackOff"
+    assert validator.last_state.terminated is not None
+    assert (95, "no rules") == (validator.last_state.terminated.exit_code, validator.last_state.terminated.message)
+
+
+def test_a_pod_without_addresses_has_none() -> None:
+    """A pod that was not given an address has none, rather than an empty one."""
+    assert read().addresses == ()
+
+
+def test_trimming_keeps_what_is_asked_for() -> None:
+    """Labels and annotations that nobody judges by are not kept; everything else stays."""
+    pod = read()
+    trimmed = Trim(labels=frozenset({"app"}), annotations=frozenset({"keep"})).pod(pod)
+
+    assert ({"app": "web"}, {"keep": "1"}) == (trimmed.metadata.labels, trimmed.metadata.annotations)
+    assert ("shop/web-1", "7", pod.spec) == (trimmed.key, trimmed.metadata.resource_version, trimmed.spec)
+
+
+def test_repeated_words_are_stored_once() -> None:
+    """Two pods of one workload share their labels' and containers' words."""
+    one, other = (Trim().pod(read()) for _ in range(2))
+
+    assert one.metadata.labels["app"] is other.metadata.labels["app"]
+    assert one.spec.containers[0].name is other.spec.containers[0].name
