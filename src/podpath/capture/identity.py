@@ -1,0 +1,132 @@
+"""The first tier of identity: a number for each packet that NAT, masquerade, routers, tunnels and new MACs leave alone.
+
+Of TCP it is made of flags, length, numbers, timestamps, window and IP identification; of all else of identification, length and
+the first bytes that it carries. Addresses, ports, TTL, checksums and all outer headers are left out. Two identifications: the
+strict one has the IP id in it, the loose one neither that nor the window, for boxes that rewrite them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from podpath.capture.columns import Columns
+from podpath.capture.index import Bytes
+from podpath.net.protocols import ACK, FIN, ICMP, ICMPV6, RST, SYN, TCP
+
+Keys = NDArray[np.uint64]
+Rows = NDArray[np.int64]
+DIGESTED = 64
+"""Bytes of a payload that are looked at."""
+CHUNK = 1 << 15
+"""Packets that are mixed at once, so that all that is in work lies in the processor's cache."""
+_ODD = tuple(
+    np.uint64(word)
+    for word in (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB86659FD93, 0xFF51AFD7ED558CCD)
+)
+_KEPT_FLAGS = FIN | SYN | RST | ACK
+
+
+def mix(words: Keys) -> Keys:
+    """Spread each number over all bits, so that sums and cuts of it are as good as drawn."""
+    out = words ^ (words >> np.uint64(33))
+    out *= _ODD[4]
+    out ^= out >> np.uint64(29)
+    out *= _ODD[0]
+    out ^= out >> np.uint64(32)
+    return out
+
+
+def make_keys(columns: Columns, digest: Keys | None, *, identified: bool = True) -> Keys:
+    """Give each packet's key: with the IP identification where `identified`, without it and the window where not."""
+    keys = np.empty(len(columns), np.uint64)
+    for start in range(0, len(columns), CHUNK):
+        rows = slice(start, start + CHUNK)
+        word = columns.seq[rows].astype(np.uint64) << np.uint64(32) | columns.ack[rows]
+        out = word * _ODD[0]
+        out ^= out >> np.uint64(31)
+        out += columns.tsval[rows].astype(np.uint64) << np.uint64(32) | columns.tsecr[rows]
+        out *= _ODD[1]
+        out ^= out >> np.uint64(30)
+        kind = columns.protocol[rows].astype(np.uint64) << np.uint64(8) | columns.flags[rows] & np.uint8(_KEPT_FLAGS)
+        kind |= columns.icmp_type[rows].astype(np.uint64) << np.uint64(16)
+        out += columns.payload[rows].astype(np.uint64) << np.uint64(32) | kind
+        if identified:
+            out *= _ODD[2]
+            out += columns.ident[rows].astype(np.uint64) << np.uint64(16) | columns.window[rows]
+        if digest is not None:
+            out += digest[rows]
+        keys[rows] = mix(out)
+    return keys
+
+
+def has_identification(columns: Columns) -> bool:
+    """Tell whether the capture shows IP identifications: printed ones without `-v` do not. IPv6 has none to show."""
+    four = columns.version == 4
+    return not four.any() or bool((columns.ident[four] != 0).any())
+
+
+def digest_width(files: Sequence[tuple[Columns, Bytes | None]]) -> int:
+    """Say how many bytes of payloads all captures show, as far as they go: 0 where one of them shows none."""
+    width = DIGESTED
+    for columns, data in files:
+        if data is None:
+            return 0
+        shown = columns.caplen.astype(np.int64) - columns.data_at
+        short = carries_no_numbers(columns) & (shown < np.minimum(columns.payload, width))
+        if short.any():
+            width = max(int(shown[short].min()), 0)
+    return width
+
+
+def carries_no_numbers(columns: Columns) -> NDArray[np.bool_]:
+    """Tell which packets are known by what they carry: all but TCP."""
+    mask: NDArray[np.bool_] = (columns.protocol != TCP) & (columns.version > 0)
+    return mask
+
+
+def digest_payloads(columns: Columns, data: Bytes, width: int) -> Keys:
+    """Give a number made of the first bytes that each packet carries, 0 for TCP; ICMP errors quote what NAT rewrites: 0 too."""
+    digests = np.zeros(len(columns), np.uint64)
+    echo = np.isin(columns.icmp_type, (8, 0, 128, 129))
+    wanted = carries_no_numbers(columns) & (echo | ~np.isin(columns.protocol, (ICMP, ICMPV6)))
+    rows = np.flatnonzero(wanted)
+    for start in range(0, len(rows) if width else 0, CHUNK):
+        some = rows[start : start + CHUNK]
+        at = columns.offset[some] + columns.data_at[some]
+        size = np.minimum(columns.payload[some].astype(np.int64), width)
+        places = at[:, None] + np.arange(DIGESTED)
+        block = data[np.minimum(places, len(data) - 1)]
+        block[np.arange(DIGESTED) >= size[:, None]] = 0
+        words = block.view(np.uint64)
+        out = size.astype(np.uint64)
+        for column in range(words.shape[1]):
+            out = (out ^ words[:, column]) * _ODD[column % 4]
+            out ^= out >> np.uint64(29)
+        digests[some] = mix(out)
+    return digests
+
+
+def group_equal(keys: Keys) -> NDArray[np.int32]:
+    """Give for each packet the first one with the same key."""
+    count = len(keys)
+    same = np.arange(count, dtype=np.int32)
+    if not count:
+        return same
+    bits = np.uint64(count.bit_length())
+    low = (np.uint64(1) << bits) - np.uint64(1)
+    # sorting words that hold both is far faster than sorting places by words
+    order = np.sort(keys & ~low | np.arange(count, dtype=np.uint64))
+    rows = (order & low).astype(np.int32)
+    order >>= bits
+    first = np.ones(count, np.bool_)
+    first[1:] = order[1:] != order[:-1]
+    firsts = rows[first]
+    same[rows] = np.repeat(firsts, np.diff(np.flatnonzero(first), append=count))
+    wrong = np.flatnonzero(keys[same] != keys)  # two keys that differ in their low bits only
+    if len(wrong):
+        _, at, place = np.unique(keys[wrong], return_index=True, return_inverse=True)
+        same[wrong] = wrong[at][place]
+    return same

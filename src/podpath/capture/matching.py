@@ -1,0 +1,171 @@
+"""The same packets followed across capture points: `match_captures` puts captures together, everything else asks its answer.
+
+    matching = match_captures([CapturedFile(name="node1.pcap", capture=read_capture(data), data=as_bytes(data)), ...])
+    matching.points                       # Point, in the order of the files
+    matching.clocks                       # ClockOffset for each host
+    len(matching)                         # connections, of TCP, UDP, SCTP and ICMP echo
+    matching.connection(0)                # Connection: both ways, their passages in order, translations (NAT)
+    matching.numbers("node1.pcap")        # for each packet of a file the number of its connection, or -1 (a tuple)
+    losses.find_losses(matching)          # Losses: lost between X and Y, and what is merely unseen, with the reason
+    journeys.follow_packets(matching, 0)  # Journey: each packet of a connection across the points, for ladders
+
+Not matched: ARP, ICMP errors (their quotes name their flow), fragments, and what is neither TCP, UDP, SCTP nor ICMP echo.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from podpath.capture.clock import Clocks, measure_clocks
+from podpath.capture.connection_identity import NONE, Instances, find_instances
+from podpath.capture.flows import Flows
+from podpath.capture.joined import Joined
+from podpath.capture.linking import Linked, link_instances
+from podpath.capture.nat_map import find_translations
+from podpath.capture.path_order import Placed, order_passages, place_passages
+from podpath.capture.points import CapturedFile, Point
+from podpath.capture.segments import order_by
+from podpath.capture.sightings import ClockOffset, Connection, Passage, Way
+
+Numbers = NDArray[np.int64]
+
+
+def match_captures(files: Sequence[CapturedFile], flows: Sequence[Flows] | None = None) -> Matching:
+    """Follow packets and connections across the points of all captures; `flows` where `number_flows` was called already."""
+    return Matching(files, flows)
+
+
+@dataclass(frozen=True, slots=True)
+class Passages:
+    """All passages, a row each. Local to the matching."""
+
+    number: Numbers
+    """For each packet its passage; -1 where it has none."""
+    way: Numbers
+    """For each passage its way: twice the connection's number, and one for the way back."""
+    point: Numbers
+    first: Numbers
+    count: Numbers
+
+
+class Matching:
+    """Captures, matched. What it gives are plain values; what begins with an underscore is of this package."""
+
+    def __init__(self, files: Sequence[CapturedFile], flows: Sequence[Flows] | None = None) -> None:
+        """Match."""
+        self._joined = Joined(files, flows)
+        self._instances: Instances = find_instances(self._joined)
+        self._linked: Linked = link_instances(self._joined, self._instances)
+        self._passages, self._way = self._find_passages()
+        self._orders: dict[int, list[Placed]] = {}
+
+    @property
+    def points(self) -> tuple[Point, ...]:
+        """The points, by their numbers."""
+        return self._joined.points
+
+    @property
+    def clocks(self) -> tuple[ClockOffset, ...]:
+        """How far each host's clock is ahead of the first one's."""
+        return self._clocks.offsets
+
+    def __len__(self) -> int:
+        """Count the connections."""
+        return self._linked.count
+
+    def __iter__(self) -> Iterator[Connection]:
+        """Give all connections, each made when it is asked for."""
+        return (self.connection(number) for number in range(len(self)))
+
+    def numbers(self, file: str) -> tuple[int, ...]:
+        """Give for each packet of a file the number of its connection; -1 for what is of none."""
+        at = [each.name for each in self._joined.files].index(file)
+        part = self._way[self._joined.starts[at] : self._joined.starts[at + 1]]
+        return tuple((part >> 1).tolist())
+
+    def connection(self, number: int) -> Connection:
+        """Give one connection as all points show it."""
+        mine = np.flatnonzero(self._linked.connection == number)
+        isns = [
+            next((int(value) for value in values[mine].tolist() if value != NONE), None)
+            for values in (self._instances.client_isn, self._instances.server_isn)
+        ]
+        forward, backward = self._describe(2 * number), self._describe(2 * number + 1)
+        some = (forward.passages or backward.passages)[0]
+        return Connection(
+            number=number, protocol=some.ends.protocol, client_isn=isns[0], server_isn=isns[1], forward=forward, backward=backward
+        )
+
+    def _describe(self, way: int) -> Way:
+        passages = tuple(self._describe_passage(placed) for placed in self._order(way))
+        return Way(passages=passages, translations=find_translations(passages))
+
+    def _describe_passage(self, placed: Placed) -> Passage:
+        joined, rows = self._joined, placed.rows
+        first, last = int(rows[0]), int(rows[-1])
+        return Passage(
+            point=int(joined.point[first]),
+            ends=joined.ends(first),
+            tunnel=joined.tunnel(first),
+            ttl=placed.ttl,
+            packets=len(rows),
+            payload=int(joined.column("payload")[rows].sum()),
+            first=joined.sighting(first),
+            last=joined.sighting(last),
+        )
+
+    def _order(self, way: int) -> list[Placed]:
+        """Give the passages of a way in the order of its packets."""
+        if way not in self._orders:
+            there, back = (self._place(each) for each in (way, way ^ 1))
+            self._orders[way] = order_passages(self._joined, self._clocks, there, back)
+            self._orders[way ^ 1] = order_passages(self._joined, self._clocks, back, there)
+        return self._orders[way]
+
+    def _place(self, way: int) -> list[Placed]:
+        rows = self._rows(way)
+        numbers = self._passages.number[rows]
+        parts = [(number, rows[numbers == number]) for number in dict.fromkeys(numbers.tolist())]
+        return place_passages(self._joined, self._clocks, parts) if parts else []
+
+    def _rows(self, way: int) -> Numbers:
+        """Give the packets of a way, file by file, in their order."""
+        order, starts = self._by_way
+        return order[starts[way] : starts[way + 1]]
+
+    @cached_property
+    def _clocks(self) -> Clocks:
+        return measure_clocks(self._joined, self._way)
+
+    @cached_property
+    def _by_way(self) -> tuple[Numbers, Numbers]:
+        """The packets of all ways, way by way, and where each begins."""
+        order = order_by(self._way + 1)
+        return order, np.cumsum(np.bincount(self._way + 1, minlength=2 * len(self) + 1))
+
+    def _find_passages(self) -> tuple[Passages, Numbers]:
+        """Give the passages numbers, and say which way each packet goes."""
+        joined, instances, linked = self._joined, self._instances, self._linked
+        number = instances.number
+        known = np.flatnonzero(number >= 0)
+        mine = number[known] if len(known) < len(number) else number
+        bit = (joined.forward[known] != instances.client_forward[mine]) ^ linked.flipped[mine]
+        out = np.array([point.direction == "out" for point in joined.points], np.bool_)
+        word = mine * 4 + bit * 2 + out[joined.point[known]]
+        present = np.zeros(4 * len(instances), np.bool_)
+        present[word] = True
+        passage = np.full(len(joined), NONE, np.int64)
+        passage[known] = (np.cumsum(present) - 1)[word]
+        words = np.flatnonzero(present)
+        of_passage = linked.connection[words >> 2] * 2 + (words >> 1 & 1)
+        first = np.zeros(len(words), np.int64)
+        first[passage[known][::-1]] = known[::-1]
+        count = np.bincount(passage[known], minlength=len(words))
+        way = np.full(len(joined), NONE, np.int64)
+        way[known] = of_passage[passage[known]]
+        return Passages(passage, of_passage, joined.point[first].astype(np.int64), first, count), way

@@ -1,0 +1,138 @@
+"""Capture files to capture points: a file, one of its devices, and a direction where the link type tells it.
+
+A capture on `any` shows a packet once at each device that it passes; with SLL2 each device is a point of its own, with the older
+cooked header only the two directions are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from podpath.capture.columns import CUT, OUTGOING
+from podpath.capture.index import Bytes
+from podpath.capture.read import Capture
+
+DIRECTIONS = ("", "in", "out")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CapturedFile:
+    """A capture and what is known of where it was taken. `match_captures` takes these."""
+
+    name: str
+    """As it is to be named in answers."""
+    capture: Capture
+    data: Bytes | None = None
+    """The file's bytes, by which packets without sequence numbers (UDP, ICMP) are told apart; None for printed captures."""
+    host: str = ""
+    """Whose clock stamped it: files of one host are taken to have one clock. Empty: a clock of its own."""
+    device: str = ""
+    """The device it was taken on, where the file does not say."""
+    devices: Mapping[int, str] = field(default_factory=dict)
+    """Names of devices by their index, for captures on `any`."""
+    dropped: int | None = None
+    """Packets that tcpdump said the kernel dropped; None where only the file's own counters are known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """Where packets were captured."""
+
+    number: int
+    """Its place in `Matching.points`, by which sightings name it."""
+    name: str
+    """A name that no other point of the same matching has: `node1.pcap eth0 out`."""
+    file: str
+    device: str
+    """Empty where nothing says."""
+    direction: str
+    """`in`, `out`, or empty where the link type does not say."""
+    host: str
+    """Whose clock stamped its packets: the file's name, where no host is known."""
+    packets: int
+    first: int
+    """When the first packet was captured on its device, either direction: nanoseconds since the epoch, by its own clock."""
+    last: int
+    dropped: int
+    """Packets that the kernel dropped there by its own count; 0 where nobody counted."""
+    cut: int
+    """Packets on its device of which too little was captured to know them."""
+
+
+class Numbered(NamedTuple):
+    """Points, and the point of each packet."""
+
+    points: tuple[Point, ...]
+    device: tuple[int, ...]
+    """For each point the number of its device: both directions of one device are two points."""
+    places: tuple[NDArray[np.int16], ...]
+    """For each file the point of each of its packets."""
+
+
+def number_points(files: Sequence[CapturedFile]) -> Numbered:
+    """Find the points, in the order of the files, and in each of devices and directions as they first appear."""
+    points: list[Point] = []
+    devices: list[int] = []
+    places = []
+    for file in files:
+        columns = file.capture.packets.columns
+        turn = np.where(columns.direction == 0, 0, np.where(columns.direction == OUTGOING, 2, 1))
+        words = columns.ifindex.astype(np.int64) << 18 | columns.interface.astype(np.int64) << 2 | turn
+        found, first, place = _unique(words)
+        order = np.argsort(first, kind="stable")
+        rank = np.empty(len(order), np.int16)
+        rank[order] = np.arange(len(order), dtype=np.int16)
+        places.append((rank + np.int16(len(points)))[place])
+        numbers: dict[int, int] = {}
+        for at in order.tolist():
+            word = int(found[at])
+            devices.append(numbers.setdefault(word >> 2, max(devices, default=-1) + 1))
+            points.append(_point(file, word, words, len(points)))
+    return Numbered(tuple(_distinct(points)), tuple(devices), tuple(places))
+
+
+def _unique(words: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Give the different words, where each stands first, and which one each row has."""
+    if len(words) and (words == words[0]).all():  # one device, as most captures are: no sort
+        return words[:1], np.zeros(1, np.int64), np.zeros(len(words), np.int64)
+    found, first, place = np.unique(words, return_index=True, return_inverse=True)
+    return found, first, place
+
+
+def _point(file: CapturedFile, word: int, words: NDArray[np.int64], number: int) -> Point:
+    columns, interfaces = file.capture.packets.columns, file.capture.interfaces
+    ifindex, interface, turn = word >> 18, word >> 2 & 0xFFFF, DIRECTIONS[word & 3]
+    here = words >> 2 == word >> 2
+    times = columns.time[here]
+    known = interfaces[interface] if interface < len(interfaces) else None
+    device = file.devices.get(ifindex, f"ifindex {ifindex}") if ifindex else (known.name if known else "") or file.device
+    dropped = file.dropped if file.dropped is not None else (known.dropped if known else 0) or 0
+    return Point(
+        number=number,
+        name=" ".join(word for word in (file.name, device, turn) if word),
+        file=file.name,
+        device=device,
+        direction=turn,
+        host=file.host or file.name,
+        packets=int((words == word).sum()),
+        first=int(times.min()),
+        last=int(times.max()),
+        dropped=dropped,
+        cut=int((columns.broken[here] == CUT).sum()),
+    )
+
+
+def _distinct(points: Sequence[Point]) -> list[Point]:
+    """Give a number to names that more than one point would have."""
+    names = [point.name for point in points]
+    return [
+        replace(point, name=f"{point.name} #{names[: point.number].count(point.name) + 1}")
+        if names.count(point.name) > 1
+        else point
+        for point in points
+    ]

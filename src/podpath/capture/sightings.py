@@ -1,0 +1,181 @@
+"""What the matching of captures says, as plain values: who passed where, rewritten how, and what did not arrive.
+
+Every packet is named by its point, file and number, counted from 1 as Wireshark counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from podpath.net.addresses import Address
+
+
+class Sighting(NamedTuple):
+    """A packet at a capture point."""
+
+    point: int
+    """The number of the point (`Matching.points`)."""
+    file: str
+    number: int
+    """Of the packet in its file, from 1."""
+    time: int
+    """Nanoseconds since the epoch, by the clock of its point."""
+
+
+class Ends(NamedTuple):
+    """Who speaks to whom, as one point shows it."""
+
+    protocol: int
+    src: Address
+    sport: int
+    """Of ICMP echo, the identifier in both places."""
+    dst: Address
+    dport: int
+
+
+class Tunnel(NamedTuple):
+    """The tunnel that packets are in."""
+
+    src: Address
+    dst: Address
+    network: int
+    """The network identifier of VXLAN and Geneve, the key of GRE; 0 for tunnels without."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """Packets of one direction of a connection at one point, with one pair of ends: before and after NAT are two passages."""
+
+    point: int
+    ends: Ends
+    tunnel: Tunnel | None
+    """None outside of tunnels."""
+    ttl: int
+    """The smallest that was seen."""
+    packets: int
+    payload: int
+    """Bytes that TCP or UDP carried past it, repeated ones counted again."""
+    first: Sighting
+    last: Sighting
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Translation:
+    """Where ends were rewritten: between two passages of a way that follow each other."""
+
+    after: int
+    """The last point that shows the original ends."""
+    before: int
+    """The first point that shows the translated ends; the same one, where a device shows both."""
+    original: Ends
+    translated: Ends
+
+    @property
+    def kind(self) -> str:
+        """Say which end was rewritten: `source`, `destination` or `both`."""
+        source = self.original[1:3] != self.translated[1:3]
+        return "both" if source and self.original[3:] != self.translated[3:] else "source" if source else "destination"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Way:
+    """One direction of a connection."""
+
+    passages: tuple[Passage, ...]
+    """In the order in which packets pass: the first shows where they were first seen, the last where last."""
+    translations: tuple[Translation, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Connection:
+    """One connection (or exchange of UDP or ICMP echo) as all points show it."""
+
+    number: int
+    protocol: int
+    client_isn: int | None
+    """The initial sequence number of who opened it; None where no point shows the handshake, and for what is no TCP."""
+    server_isn: int | None
+    forward: Way
+    """From who opened it; where nobody saw that, from who spoke first."""
+    backward: Way
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loss:
+    """A packet, or bytes of one, that passed one point and did not come to the next that was capturing before and after."""
+
+    connection: int
+    forward: bool
+    what: str
+    """`SYN`, `SYN-ACK`, `ACK`, `FIN`, `RST`, `data 1:1449` (relative to the initial sequence number), `UDP 40`, `echo 3`."""
+    begin: int
+    """The first lost byte, relative to the initial sequence number (to the first one seen, where that is not known); 0 for
+    what is no data."""
+    end: int
+    """One past the last lost byte; `begin` for what is no data."""
+    seen: tuple[Sighting, ...]
+    """Each point that it passed, in order; the last is where it was last seen."""
+    missing_at: int
+    """The point where it should have been seen next."""
+    before: Sighting | None
+    """A packet of the same direction that the missing point did capture, the last before it; None where there was none."""
+    after: Sighting | None
+    """The same, the next one after it."""
+    basis: str
+    """Why it should have come there: `same direction` passed there, the `reverse direction` did, or `neighbours` (other
+    connections with the same server) do."""
+    repeated: bool
+    """True where the same bytes, or the same SYN, passed that point in another copy."""
+
+    @property
+    def last_seen(self) -> Sighting:
+        """Give the packet where it was last seen."""
+        return self.seen[-1]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unseen:
+    """A packet that a later point does not show, though nothing says that it was lost."""
+
+    connection: int
+    forward: bool
+    what: str
+    begin: int
+    end: int
+    seen: tuple[Sighting, ...]
+    missing_at: int
+    why: str
+    """Why no loss is claimed: `the capture there had not begun`, `the other side acknowledged it`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Losses:
+    """What did not arrive."""
+
+    lost: tuple[Loss, ...]
+    unseen: tuple[Unseen, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClockOffset:
+    """How far one host's clock is ahead of the first host's."""
+
+    host: str
+    nanoseconds: int | None
+    """Half of (shortest time forward - shortest time backward); None where no connection passed both in both directions."""
+    within: int
+    """The true offset differs by at most this: half of the shortest round trip."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Journey:
+    """One packet across the points; with segmentation offload one large packet and the small ones that it becomes."""
+
+    connection: int
+    forward: bool
+    what: str
+    seen: tuple[Sighting, ...]
+    """In the order of the way, at each point in the order of bytes."""
+    lost: tuple[Loss, ...]
+    unseen: tuple[Unseen, ...]
