@@ -45,12 +45,11 @@ def checks_page() -> str:
     head = (
         "# Faults that podpath knows by name\n\n"
         "Generated from the checks' docstrings: `podpath explain NAME` prints the same page. A fault that only a walk sees has\n"
-        "no function that looks for it: the diagnosis names it by the step that decided.\n\n"
+        "no function that looks for it: the diagnosis names it by the step that decided.\n"
+        "What a capture shows is found in captures alone, too.\n\n"
         "| fault | what it is | found by |\n|---|---|---|\n"
     )
-    rows = "".join(
-        f"| [{check.name}](#{check.name}) | {check.summary} | {'a check' if check.run else 'a walk'} |\n" for check in CHECKS
-    )
+    rows = "".join(f"| [{check.name}](#{check.name}) | {check.summary} | {check.found_by} |\n" for check in CHECKS)
     return head + rows + "".join(check_section(check) for check in CHECKS)
 
 

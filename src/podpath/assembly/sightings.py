@@ -80,6 +80,9 @@ def assemble_sightings(draft: NodeDraft, evidence: Evidence, disputes: Disputes)
                 link=record.link or capture.link,
                 direction=record.direction.lower() if record.direction else None,
                 capture=capture.number,
+                tunnel=record.tunnel,
+                mtu=record.mtu,
+                wrong_sum=record.wrong_sum,
             )
     ours = tuple(gather_connections(seen for seen in packets.values() if seen.capture not in elsewhere))
     taken = tuple(captures.values())

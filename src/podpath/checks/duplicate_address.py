@@ -24,16 +24,21 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from itertools import pairwise
 
+from podpath.checks.captured import Talks
 from podpath.checks.finding import Finding
+from podpath.checks.foreign_arp import find_foreign
 from podpath.net.addresses import Address
-from podpath.node.case import Case
+from podpath.node.case import ArpSighting, Case
 from podpath.node.links import InterfaceAddress
 from podpath.node.node import HOST, Netns
 
 NAME = "duplicate-address"
 SHARED = ("lo", "kube-ipvs0", "nodelocaldns")
 """Devices whose addresses stand for a service and may be elsewhere too."""
+AT_ONCE = 1.0
+"""Seconds within which two answers are answers to one question."""
 
 
 def check(case: Case) -> Iterator[Finding]:
@@ -48,6 +53,50 @@ def check(case: Case) -> Iterator[Finding]:
         places = {(namespace.name, item.link) for namespace, item in found}
         if len(places) > 1 and (where == "host" or len({name for name, _ in places}) > 1):
             yield _report(address, found)
+
+
+def look(case: Case, talks: Talks) -> Iterator[Finding]:
+    """Report each address for which two MACs answer ARP within a moment, or in turn: two machines have it."""
+    _ = talks
+    foreign = {(arp.sender, arp.sender_mac) for arp, _ in find_foreign(case)}
+    replies: dict[tuple[int, Address], list[ArpSighting]] = defaultdict(list)
+    for arp in case.arps:
+        answers = arp.operation == "reply" or arp.sender == arp.target
+        if (
+            answers
+            and arp.sender_mac is not None
+            and not arp.sender.is_unspecified
+            and (arp.sender, arp.sender_mac) not in foreign
+        ):
+            replies[arp.capture, arp.sender].append(arp)
+    for (_, address), found in replies.items():
+        rivals = next(((one, other) for one, other in pairwise(found) if _are_rivals(one, other, found)), None)
+        if rivals is not None:
+            yield _report_rivals(address, rivals, found)
+
+
+def _are_rivals(one: ArpSighting, other: ArpSighting, found: list[ArpSighting]) -> bool:
+    """Tell two owners from one that moved: they answer within a second of each other, or the first one answers again."""
+    if one.sender_mac == other.sender_mac:
+        return False
+    at_once = one.time is not None and other.time is not None and abs(other.time - one.time) < AT_ONCE
+    asked = one.operation == other.operation == "reply"
+    again = any(later.sender_mac == one.sender_mac for later in found[found.index(other) + 1 :])
+    return (at_once and asked) or again
+
+
+def _report_rivals(address: Address, rivals: tuple[ArpSighting, ArpSighting], found: list[ArpSighting]) -> Finding:
+    one, other = rivals
+    return Finding(
+        check=NAME,
+        severity="fault",
+        claim=f"Two machines answer for {address}: {one.sender_mac} and {other.sender_mac}.",
+        evidence=tuple(dict.fromkeys(arp.span for arp in (one, other, *found[:2]))),
+        reasoning=("Whose answer comes last is taken: who sends there reaches now one of them, now the other.",),
+        breaks=(f"connections to {address}, now and then",),
+        prevention="Keep the address store of the CNI plugin (/var/lib/cni/networks) across restarts, and use one plugin for it.",
+        marks=tuple(str(word) for word in (address, one.sender_mac, other.sender_mac)),
+    )
 
 
 def _report(address: Address, found: list[tuple[Netns, InterfaceAddress]]) -> Finding:

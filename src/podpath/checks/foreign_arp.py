@@ -33,6 +33,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from podpath.checks import enslaved_route
+from podpath.checks.captured import words_of
 from podpath.checks.enslaved_route import SlaveRoute
 from podpath.checks.finding import Finding, Repair
 from podpath.checks.topology import Enslaved, best_routes, find_link
@@ -62,6 +63,12 @@ class Window(NamedTuple):
 
 def check(case: Case) -> Iterator[Finding]:
     """Report each ARP frame whose sender MAC is not the one that otherwise speaks for its sender address."""
+    for arp, usual in find_foreign(case):
+        yield _report(case, arp, usual)
+
+
+def find_foreign(case: Case) -> Iterator[tuple[ArpSighting, Mac]]:
+    """Give each ARP frame that binds an address of this host to a foreign MAC, once, with the MAC that speaks for it."""
     told: set[tuple[Address, Mac]] = set()
     for arp in case.arps:
         if arp.sender_mac is None or arp.sender.is_unspecified or (arp.sender, arp.sender_mac) in told:
@@ -69,7 +76,7 @@ def check(case: Case) -> Iterator[Finding]:
         usual = find_usual_mac(case, arp.sender, arp)
         if usual is not None and usual != arp.sender_mac and _is_ours(case, arp, usual):
             told.add((arp.sender, arp.sender_mac))
-            yield _report(case, arp, usual)
+            yield arp, usual
 
 
 def find_usual_mac(case: Case, address: Address, arp: ArpSighting) -> Mac | None:
@@ -92,12 +99,16 @@ def _is_ours(case: Case, arp: ArpSighting, usual: Mac) -> bool:
     The address is the host's where a device carries it. Else the frames tell: what the usual MAC sends after the foreign ARP
     goes on undisturbed, and replies come back with the foreign MAC as their destination.
     """
+    if any(item.address == arp.sender and not item.inferred for item in case.node.host.addresses.items):
+        return True
+    if any(seen.packet.src == arp.sender and seen.packet.smac == arp.sender_mac for seen in case.sightings):
+        return False  # it speaks with that MAC as well: it moved, or somebody else has it too
     if any(item.address == arp.sender for item in case.node.host.addresses.items):
         return True
     if any(link.mac == arp.sender_mac for link in case.node.host.links.items):
         return True
     return any(seen.packet.dst == arp.sender and seen.packet.dmac == arp.sender_mac for seen in case.sightings) and any(
-        seen.packet.src == arp.sender and seen.packet.smac == usual for seen in case.sightings
+        seen.packet.src == arp.sender and seen.packet.smac == usual and _later(seen.time, arp.time) for seen in case.sightings
     )
 
 
@@ -169,7 +180,9 @@ def _reasons(arp: ArpSighting, usual: Mac, route: SlaveRoute | None, window: Win
             )
     yield f"All else that {arp.sender} sends has {usual}; who hears the {arp.operation} now sends to {arp.sender_mac} instead."
     if window.lost:
-        until = f" for {window.seconds:.1f} s, until ARP with {usual} goes out" if window.seconds is not None else ""
+        until = ""
+        if window.seconds is not None and arp.time is not None:
+            until = f" {words_of(arp.time, arp.time + window.seconds)}, until ARP with {usual} goes out"
         outbound = ", while outbound frames go on" if window.sent else ""
         yield f"{len(window.lost)} frames to {arp.sender} carry the wrong MAC{until}{outbound}: inbound traffic alone is lost."
 

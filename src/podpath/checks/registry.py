@@ -9,11 +9,14 @@ from collections.abc import Callable, Container, Iterator
 from types import ModuleType
 from typing import NamedTuple
 
+from podpath.capture.observations import gather_talks
 from podpath.checks import (
     arp_ignore,
+    asymmetric_path,
     both_backends,
     bridge_netfilter,
     chain_order,
+    checksum_offload,
     cni_chain,
     conntrack_full,
     dropped_by_rule,
@@ -21,14 +24,23 @@ from podpath.checks import (
     enslaved_route,
     foreign_arp,
     forward_policy,
+    gratuitous_arp,
     hairpin,
+    handshake_repeated,
+    icmp_error,
     ip_forward,
+    lost_ack,
+    lost_between,
+    mac_flap,
     missing_masquerade,
     neighbour_failed,
     no_endpoints,
     no_listener,
     no_route,
+    one_way,
     packet_size,
+    path_mtu,
+    reset_storm,
     route_localnet,
     routing_loop,
     rp_filter,
@@ -37,7 +49,10 @@ from podpath.checks import (
     untracked,
     untranslated_reply,
     vxlan_mtu,
+    vxlan_outer,
+    wrong_mac,
 )
+from podpath.checks.captured import Talks
 from podpath.checks.finding import Finding
 from podpath.node.case import Case
 
@@ -49,7 +64,15 @@ class Check(NamedTuple):
     page: str
     """Its manual page: the docstring of its module."""
     run: Callable[[Case], Iterator[Finding]] | None
-    """What looks for it; None where only a walk sees it."""
+    """What looks for it in the node; None where nothing does."""
+    look: Callable[[Case, Talks], Iterator[Finding]] | None = None
+    """What looks for it in captures alone; None where they cannot show it."""
+
+    @property
+    def found_by(self) -> str:
+        """Say who finds it: `a check`, `a walk`, `a capture`, or several of them."""
+        ways = [name for name, way in (("a check", self.run), ("a capture", self.look)) if way is not None]
+        return " or ".join(ways or ["a walk"])
 
     @property
     def summary(self) -> str:
@@ -58,7 +81,7 @@ class Check(NamedTuple):
 
 
 def _check(module: ModuleType, run: Callable[[Case], Iterator[Finding]] | None = None) -> Check:
-    return Check(module.NAME, module.__doc__ or "", run)
+    return Check(module.NAME, module.__doc__ or "", run, getattr(module, "look", None))
 
 
 CHECKS: tuple[Check, ...] = (
@@ -89,8 +112,21 @@ CHECKS: tuple[Check, ...] = (
     _check(no_listener),
     _check(duplicate_address, duplicate_address.check),
     _check(both_backends, both_backends.check),
+    _check(wrong_mac),
+    _check(one_way),
+    _check(lost_between),
+    _check(lost_ack),
+    _check(handshake_repeated),
+    _check(path_mtu),
+    _check(reset_storm),
+    _check(icmp_error),
+    _check(mac_flap),
+    _check(gratuitous_arp),
+    _check(vxlan_outer),
+    _check(asymmetric_path),
+    _check(checksum_offload),
 )
-"""In the order that the manual lists them: what breaks pods most often first."""
+"""In the order that the manual lists them: what breaks pods most often first, then what captures alone show."""
 
 
 def find_check(name: str) -> Check | None:
@@ -103,3 +139,13 @@ def run_checks(case: Case, told: Container[str] = ()) -> Iterator[Finding]:
     for check in CHECKS:
         if check.run is not None and check.name not in told:
             yield from check.run(case)
+
+
+def look_at_captures(case: Case) -> Iterator[Finding]:
+    """Say what the captures of a case show by themselves, the faults in the table's order."""
+    talks = gather_talks(case.sightings)
+    if not talks and not case.arps:
+        return
+    for check in CHECKS:
+        if check.look is not None:
+            yield from check.look(case, talks)

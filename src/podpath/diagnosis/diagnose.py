@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from podpath.checks import foreign_arp
 from podpath.checks.finding import Finding
-from podpath.checks.registry import run_checks
+from podpath.checks.registry import look_at_captures, run_checks
+from podpath.diagnosis.captured import add_captured
 from podpath.diagnosis.check_proof import prove_check
 from podpath.diagnosis.comparison import compare_with_good
 from podpath.diagnosis.conclusion import Conclusion, conclude
@@ -39,6 +40,7 @@ def diagnose(case: Case, probes: tuple[Probe, ...] = (), good: Case | None = Non
     told = {finding.check for finding in concluded.causes} - {name for names in CHAINED.values() for name in names}
     findings = merge_checks((*concluded.causes, *concluded.possible), tuple(run_checks(case, told)))
     findings = tuple(prove_check(case, finding, flows) for finding in findings)
+    findings = add_captured(findings, look_at_captures(case), concluded)
     if good is not None:
         findings = tuple(compare_with_good(finding, case, good) for finding in findings)
     judgements = concluded.judgements

@@ -362,6 +362,12 @@ class PacketRecord(Record):
     arp: ArpRecord | None = None
     note: str = ""
     """What the printer said further: `HTTP: GET / HTTP/1.1`."""
+    tunnel: str = ""
+    """The tunnel that it was in: `VXLAN vni 1`."""
+    mtu: int = 0
+    """What an ICMP error says that fits; 0 where it names none."""
+    wrong_sum: bool = False
+    """True where the printer calls the checksum of its transport header wrong."""
 
 
 class ArpRecord(NamedTuple):

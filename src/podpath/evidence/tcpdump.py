@@ -43,6 +43,9 @@ _FILE_LINK = re.compile(
     r"(?:.*/)?(?P<name>(?!(?:cap|capture|dump|out|test|node|pod|host|trace|tmp|file|pcap|good|bad|client|server|before|after|"
     r"tcpdump|worker|master)[-_.]?\d*\.)[A-Za-z][\w.-]{0,13}\d)\.(?:pcap|pcapng|cap|dump)$"
 )
+_MTU = re.compile(r"\bmtu (?P<mtu>\d{2,6})\b")
+_ICMP = (protocols.ICMP, protocols.ICMPV6)
+_WRONG_SUM = re.compile(r"\bcksum 0x[0-9a-f]+ \(incorrect|\[bad udp cksum |\bwrong icmp6? cksum ")
 NOTE_WORDS = 12
 """A line of so many words between packets is a note; a longer one is a gap, so that it is seen."""
 
@@ -193,6 +196,8 @@ class _Reader:
         return end + 1
 
     def _add(self, index: int, last: int, frame: Frame, body: Body | None, note: str, arp: ArpRecord | None = None) -> None:
+        inside = note.partition("inside ")[2] if note.startswith("inside ") else ""
+        limit = _MTU.search(note) if body is not None and body.packet.protocol in _ICMP else None
         packet = body.packet if body is not None else None
         if packet is not None:
             packet = packet._replace(smac=parse_mac(frame.smac), dmac=parse_mac(frame.dmac))
@@ -208,6 +213,9 @@ class _Reader:
             dmac=frame.dmac,
             arp=arp,
             note=", ".join(part for part in (frame.tags, note) if part),
+            tunnel=inside,
+            mtu=int(limit["mtu"]) if limit is not None else 0,
+            wrong_sum=packet is not None and any(_has_wrong_sum(line) for line in self._lines[index : last + 1]),
         )
         self.ledger.add(record)
 
@@ -240,6 +248,10 @@ def with_quoted(body: Body, details: list[str]) -> Body:
     header, rest = parse_header(frame.body if frame is not None else details[0].strip())
     quoted = parse_body(rest.strip() or " ".join(details[1:2]), header)
     return body if quoted is None else body._replace(packet=body.packet._replace(quoted=quoted.packet))
+
+
+def _has_wrong_sum(line: str) -> bool:
+    return "cksum" in line and _WRONG_SUM.search(line) is not None
 
 
 def _is_cut(text: str) -> bool:

@@ -60,6 +60,12 @@ class Sighting:
     """`in`, `out`, `broadcast`, `multicast`, `promisc`; None where the capture does not say."""
     capture: int = 0
     """Which capture of the case it belongs to."""
+    tunnel: str = ""
+    """The tunnel that it was in: `VXLAN vni 1`; empty for one that was in none."""
+    mtu: int = 0
+    """The size that an ICMP error says would fit; 0 where it names none."""
+    wrong_sum: bool = False
+    """True where the capture says that the checksum of its transport header is wrong."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,102 @@
+"""asymmetric-path: only one direction of connections that work passes here.
+
+What it is
+    A capture shows one side of a connection alone: it acknowledges what the capture never shows, so the other side's packets
+    arrive, by another way.
+
+Why it breaks
+    Routing both ways by different devices or hosts is allowed, and breaks what has to see both directions: conntrack (so NAT,
+    stateful filters), strict rp_filter, firewalls on the way. It also explains why a capture at this place shows no answers.
+
+How to confirm
+    tcpdump -nni any host PEER                   # the other device
+    ip route get PEER; ip rule; ip route show table all
+
+How to fix
+    Where something keeps state: let both directions pass it (one route, a policy rule by source address), or set
+    net.ipv4.conf.DEVICE.rp_filter = 2 where only the reverse-path filter minds.
+
+References
+    fib_validate_source (net/ipv4/fib_frontend.c); RFC 3704, 2.3; RFC 2101, 4
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from podpath.capture.observations import Connection, Talk, gather_connections
+from podpath.checks.captured import Talks, quote
+from podpath.checks.finding import Finding
+from podpath.net import protocols
+from podpath.node.case import Case, Sighting
+
+NAME = "asymmetric-path"
+ENOUGH = 3
+"""Packets of one direction that make the silence of the other one mean something."""
+_ONE_SIDED = re.compile(r"(?<![\w.-])(?:src|dst|inbound|outbound|-Q|--direction)(?![\w.-])")
+"""What a capture filter says that shows one direction alone."""
+
+
+def look(case: Case, talks: Talks) -> Iterator[Finding]:
+    """Note each point that shows one direction alone of connections that the other side takes part in."""
+    _ = case
+    groups: dict[tuple[object, ...], list[tuple[Talk[Sighting], Sequence[Sighting]]]] = {}
+    for talk in talks:
+        shown = _only_direction(talk)
+        if shown and not _is_one_sided(shown[0]) and _advances(talk, shown):
+            groups.setdefault((talk.point, shown[0].packet.src), []).append((talk, shown))
+    if groups:
+        connections = gather_connections(talks)
+        for found in groups.values():
+            yield _report(found, connections)
+
+
+def _only_direction(talk: Talk[Sighting]) -> Sequence[Sighting]:
+    if talk.protocol != protocols.TCP or bool(talk.forward) == bool(talk.backward):
+        return ()
+    return talk.forward or talk.backward
+
+
+def _is_one_sided(seen: Sighting) -> bool:
+    """Tell whether the capture's own command leaves out the other direction."""
+    return _ONE_SIDED.search(seen.span.source.command or "") is not None
+
+
+def _advances(talk: Talk[Sighting], shown: Sequence[Sighting]) -> bool:
+    """Tell whether what it acknowledges grows: only what arrives is acknowledged."""
+    acks = [seen.packet.ack for seen in shown if seen.packet.flags & protocols.ACK and not seen.packet.flags & protocols.RST]
+    if len(shown) < ENOUGH:
+        return False
+    opened = any(seen.packet.flags & protocols.SYN for seen in shown)
+    return len(set(acks)) > 1 or (opened and bool(acks) and bool(talk.acks))
+
+
+def _report(found: Sequence[tuple[Talk[Sighting], Sequence[Sighting]]], connections: Sequence[Connection[Sighting]]) -> Finding:
+    talk, shown = found[0]
+    packet = shown[0].packet
+    elsewhere = _find_elsewhere(talk, connections)
+    back = f": it is seen at {elsewhere.point}" if elsewhere is not None else ", by a way that is not captured here"
+    return Finding(
+        check=NAME,
+        severity="note",
+        claim=f"Of {talk.words} {talk.point} shows only what {packet.src} sends; the other direction does arrive{back}.",
+        evidence=quote(shown, (elsewhere.backward if talk.forward else elsewhere.forward)[:1] if elsewhere is not None else ()),
+        reasoning=(
+            f"{packet.src} acknowledges more and more, so it gets what {packet.dst} sends.",
+            *((f"{len(found)} connections are seen like that.",) if len(found) > 1 else ()),
+        ),
+        marks=(str(packet.src), str(packet.dst)),
+    )
+
+
+def _find_elsewhere(talk: Talk[Sighting], connections: Sequence[Connection[Sighting]]) -> Talk[Sighting] | None:
+    """Give what another point shows of the connection, where it has both directions or the other one."""
+    ends = {talk.client, talk.server}
+    for connection in connections:
+        mine = any(other is talk for other in connection.talks)
+        for other in connection.talks:
+            same = mine or {other.client, other.server} == ends
+            if same and other is not talk and (other.backward if talk.forward else other.forward):
+                return other
+    return None

@@ -1,0 +1,73 @@
+"""What the checks of captures share: frames as quotes, points and intervals in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from podpath.capture.observations import Point, Talk, clock
+from podpath.net.addresses import Mac
+from podpath.net.packet import Packet
+from podpath.net.provenance import Span
+from podpath.node.case import Case, Sighting
+from podpath.node.node import HOST
+
+Talks = Sequence[Talk[Sighting]]
+SHOWN = 3
+"""Frames of a kind that are quoted: one would do, three show that it went on."""
+BRIDGES = ("cni", "docker", "br-", "cbr", "kube-bridge", "virbr", "lxdbr", "podman", "weave")
+"""How bridges of container networks are called, where no listing tells."""
+
+
+def quote(*groups: Iterable[Sighting]) -> tuple[Span, ...]:
+    """Give the lines of frames, the first group's first, each once and as many of a group as are worth reading."""
+    return tuple(dict.fromkeys(seen.span for group in groups for seen in list(group)[:SHOWN]))
+
+
+def marks_of(packet: Packet) -> tuple[str, ...]:
+    """Give the ends of a packet as words to mark in its line."""
+    return str(packet.src), str(packet.dst)
+
+
+def words_of(start: float | None, end: float | None) -> str:
+    """Say when something began and ended, and how long it took: `from 15:38:52.897481 to 15:39:22.088589 (29.2 s)`."""
+    if start is None:
+        return "at a time that the capture does not show"
+    if end is None:
+        return f"from {clock(start)} on"
+    return f"from {clock(start)} to {clock(end)} ({end - start:.1f} s)"
+
+
+def times(count: int) -> str:
+    """Say how often."""
+    return {1: "once", 2: "twice"}.get(count, f"{count} times")
+
+
+def count(number: int, what: str) -> str:
+    """Say how many."""
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def is_bridge(case: Case, point: Point) -> bool:
+    """Tell whether a point is a bridge, by the node's listing, else by what such devices are called."""
+    if point.link is None:
+        return False
+    namespace = case.node.namespaces.get(point.netns or HOST)
+    for link in namespace.links.items if namespace is not None else ():
+        if link.name == point.link and link.span is not None and link.kind:
+            return link.kind == "bridge"
+    return point.link.startswith(BRIDGES)
+
+
+def is_mac(mac: Mac) -> bool:
+    """Tell a MAC from a word that somebody put in its place."""
+    return len(mac) == 17 and mac.count(":") == 5
+
+
+def is_group(mac: Mac) -> bool:
+    """Tell whether a MAC is a broadcast or multicast one, which is nobody's own."""
+    return is_mac(mac) and int(mac[:2], 16) & 1 == 1
+
+
+def order_of(seen: Sighting) -> tuple[float, int]:
+    """Order frames of one capture: by time, and by line where none is printed."""
+    return (seen.time if seen.time is not None else 0.0), seen.span.line

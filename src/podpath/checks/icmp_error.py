@@ -1,0 +1,128 @@
+"""icmp-error: a router or host on the way says that it did not deliver a packet.
+
+What it is
+    A capture shows an ICMP error: destination unreachable, time exceeded, fragmentation needed, redirect. It quotes the
+    packet that it is about, and so names the connection.
+
+Why it breaks
+    Whoever sends the error dropped the packet, and says why: no route (net or host unreachable), nobody answers ARP (host
+    unreachable), a filter (admin prohibited), nobody listens (port unreachable), the packet does not fit (fragmentation
+    needed: that one is part of path-MTU discovery and heals itself where it arrives), a loop (time exceeded).
+
+How to confirm
+    tcpdump -nvi any 'icmp[icmptype] != icmp-echo and icmp[icmptype] != icmp-echoreply'
+    traceroute -n DESTINATION
+
+How to fix
+    Look at the sender of the error: its routes, its neighbours, its filter. `iptables-save | grep REJECT` finds the rules
+    that answer so; kube-proxy writes one for each service without endpoints.
+
+References
+    icmp_send (net/ipv4/icmp.c); RFC 792; RFC 1812, 5.2.7; RFC 4443
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from podpath.capture.observations import Talk, errors_about
+from podpath.checks.captured import Talks, quote, times
+from podpath.checks.finding import Finding
+from podpath.net import protocols
+from podpath.net.addresses import Address
+from podpath.net.packet import Packet, spell_ends
+from podpath.node.case import Case, Sighting
+
+NAME = "icmp-error"
+_REASONS = {
+    0: "its network is unreachable", 1: "its host is unreachable", 2: "its protocol is not spoken there",
+    3: "nobody listens on its port", 4: "it does not fit and must not be fragmented", 5: "its source route failed",
+    6: "its network is unknown", 7: "its host is unknown", 9: "its network is prohibited", 10: "its host is prohibited",
+    13: "a filter prohibits it",
+}  # fmt: skip
+_OTHERS = {4: "too much is sent", 5: "there is a better way", 11: "its time to live ran out", 12: "its header has a fault"}
+_OTHERS6 = {1: "it cannot be delivered", 2: "it does not fit", 3: "its hop limit ran out", 4: "its header has a fault"}
+_HARMLESS = (4, 5)
+"""Types that do not say that a packet was dropped for good."""
+
+
+def look(case: Case, talks: Talks) -> Iterator[Finding]:
+    """Report what errors say, once for each sender, reason and destination, tied to the connection that it is about."""
+    groups: dict[tuple[object, ...], list[Sighting]] = defaultdict(list)
+    for seen in errors_about(case.sightings):
+        packet, quoted = seen.packet, seen.packet.quoted
+        target = (quoted.dst, quoted.dport) if quoted is not None else None
+        groups[packet.src, packet.dst, packet.protocol, packet.icmp_type, packet.icmp_code, target].append(seen)
+    for errors in groups.values():
+        yield _report(errors, [talk for talk in talks if _is_about(errors[0].packet, talk)])
+
+
+def is_size_error(packet: Packet) -> bool:
+    """Tell whether an error says that a packet did not fit."""
+    if packet.protocol == protocols.ICMPV6:
+        return packet.icmp_type == 2
+    return (packet.protocol, packet.icmp_type, packet.icmp_code) == (protocols.ICMP, 3, 4)
+
+
+def is_refused_by_error(case: Case, talk: Talk[Sighting]) -> bool:
+    """Tell whether an ICMP error says why a connection does not come about."""
+    return any(_is_about(seen.packet, talk) and not is_size_error(seen.packet) for seen in errors_about(case.sightings))
+
+
+def _is_about(error: Packet, talk: Talk[Sighting]) -> bool:
+    """Tell whether an error quotes a packet of this connection, as far as its line names it."""
+    quoted = error.quoted
+    if quoted is None:
+        return False
+    for near, far in ((talk.client, talk.server), (talk.server, talk.client)):
+        protocol = quoted.protocol in (0, talk.protocol)
+        ports = quoted.dport in (0, far[1]) and quoted.sport in (0, near[1])
+        if quoted.dst == far[0] and error.dst == near[0] and protocol and ports:
+            return True
+    return False
+
+
+def _report(errors: Sequence[Sighting], about: Sequence[Talk[Sighting]]) -> Finding:
+    packet, quoted = errors[0].packet, errors[0].packet.quoted
+    failing = [talk for talk in about if not _has_answer(talk, quoted.dst if quoted is not None else None)]
+    what = about[0].words if about else f"what {packet.dst} sends" + (f" to {_target(quoted)}" if quoted is not None else "")
+    limit = f" (MTU {errors[0].mtu})" if errors[0].mtu else ""
+    broken = bool(failing) and packet.icmp_type not in _HARMLESS and not is_size_error(packet) and not _is_traced(quoted)
+    reasons = [f"The error comes {times(len(errors))}, and quotes {spell_ends(quoted)}." if quoted and quoted.sport
+               else f"The error comes {times(len(errors))}."]  # fmt: skip
+    if about and not failing:
+        reasons.append("The connection that it is about is answered all the same.")
+    return Finding(
+        check=NAME,
+        severity="fault" if broken else "note",
+        claim=f"{packet.src} refuses {what}: {_reason(packet)}{limit}.",
+        evidence=quote(errors, *(talk.forward[:1] for talk in about[:2])),
+        reasoning=tuple(reasons),
+        breaks=tuple(talk.words for talk in failing[:4]) if broken else (),
+        marks=(str(packet.src), "unreachable", "exceeded", *((str(quoted.dst),) if quoted is not None else ())),
+    )
+
+
+def _is_traced(quoted: Packet | None) -> bool:
+    """Tell whether the error is what traceroute asks for, by the ports that it sends to."""
+    return quoted is not None and quoted.protocol == protocols.UDP and 33434 <= quoted.dport <= 33534
+
+
+def _has_answer(talk: Talk[Sighting], refused: Address | None) -> bool:
+    """Tell whether who was said to be out of reach is heard of."""
+    from_there = talk.backward if talk.server[0] == refused else talk.forward
+    return any(not seen.packet.flags & protocols.RST for seen in from_there)
+
+
+def _reason(packet: Packet) -> str:
+    if packet.protocol == protocols.ICMPV6:
+        return _OTHERS6.get(packet.icmp_type, f"type {packet.icmp_type}")
+    if packet.icmp_type == 3:
+        return _REASONS.get(packet.icmp_code, f"unreachable, code {packet.icmp_code}")
+    return _OTHERS.get(packet.icmp_type, f"type {packet.icmp_type}")
+
+
+def _target(quoted: Packet) -> str:
+    name = protocols.protocol_name(quoted.protocol) + " " if quoted.protocol else ""
+    return f"{name}{quoted.dst}" + (f" port {quoted.dport}" if quoted.dport else "")

@@ -1,0 +1,123 @@
+"""mac-flap: one MAC, or the MAC of one address, changes its place again and again.
+
+What it is
+    An address speaks with one MAC, then with another, then with the first again; or frames of one MAC come in by one port of
+    a bridge, then by another, and back.
+
+Why it breaks
+    Switches and bridges learn where a MAC is from the last frame that they saw of it, neighbours which MAC an address has
+    from the last ARP. Frames go to the place that was learned last, and are lost for the other one. It comes from a loop, from
+    two machines with one address or MAC (a cloned virtual machine), or from a bond whose slaves a switch does not take for one.
+
+How to confirm
+    bridge fdb show | grep MAC; bridge monitor fdb
+    arping -I DEVICE ADDRESS                     # answers with two MACs
+    dmesg | grep -i 'own address as source'
+
+How to fix
+    Take away the loop, or give each machine a MAC and an address of its own; set the bond's mode to what the switch is
+    configured for.
+
+References
+    br_fdb_update (net/bridge/br_fdb.c); neigh_update (net/core/neighbour.c)
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from podpath.checks.captured import Talks, is_mac, order_of
+from podpath.checks.finding import Finding
+from podpath.checks.topology import find_link
+from podpath.net.addresses import Address, Mac
+from podpath.net.provenance import Span
+from podpath.node.case import Case, Sighting
+from podpath.node.node import HOST
+
+NAME = "mac-flap"
+CHANGES = 3
+"""A failover changes it once, and back once more."""
+
+
+class _Claim(NamedTuple):
+    """Somebody speaks for an address, or a MAC is heard somewhere."""
+
+    order: tuple[float, int]
+    place: str
+    """The MAC, or the port of the bridge."""
+    span: Span
+
+
+def look(case: Case, talks: Talks) -> Iterator[Finding]:
+    """Report each address whose MAC, and each MAC whose bridge port, changes back and forth."""
+    _ = talks
+    for address, claims in gather_claims(case).items():
+        changes = _changes(claims)
+        if len(changes) > CHANGES and len({claim.place for claim in changes}) < len(changes):
+            macs = list(dict.fromkeys(claim.place for claim in changes))
+            yield _report(f"{address} speaks with {' and '.join(macs)} in turn", changes, (str(address), *macs))
+    for mac, claims in _ports(case).items():
+        changes = _changes(claims)
+        if len(changes) > CHANGES:
+            ports = list(dict.fromkeys(claim.place for claim in changes))
+            yield _report(f"Frames of {mac} come in by {' and '.join(ports)} in turn", changes, (mac, *ports))
+
+
+def gather_claims(case: Case) -> dict[Address, list[_Claim]]:
+    """Give who speaks for each address that is on the captured link, in order of time: those that ARP is seen of.
+
+    Other addresses come with the MAC of a router, of which there may be several.
+    """
+    found: dict[Address, list[_Claim]] = defaultdict(list)
+    for arp in case.arps:
+        if arp.sender_mac is not None and is_mac(arp.sender_mac) and not arp.sender.is_unspecified:
+            found[arp.sender].append(_Claim(_placed(arp.capture, arp.time, arp.span), arp.sender_mac, arp.span))
+    for seen in case.sightings:
+        if seen.packet.smac is not None and is_mac(seen.packet.smac) and seen.packet.src in found and not seen.tunnel:
+            claim = _Claim(_placed(seen.capture, seen.time, seen.span), seen.packet.smac, seen.span)
+            found[seen.packet.src].append(claim)
+    return {address: sorted(claims) for address, claims in found.items() if len({claim.place for claim in claims}) > 1}
+
+
+def _placed(capture: int, time: float | None, span: Span) -> tuple[float, int]:
+    return (time if time is not None else float(capture)), span.line
+
+
+def _ports(case: Case) -> dict[Mac, list[_Claim]]:
+    """Give where the frames of each MAC came in, by the ports of one bridge."""
+    found: dict[tuple[Mac, str], list[_Claim]] = defaultdict(list)
+    for seen in sorted(case.sightings, key=order_of):
+        bridge = _bridge_of(case, seen)
+        if bridge is not None and seen.packet.smac is not None:
+            found[seen.packet.smac, bridge].append(_Claim(order_of(seen), str(seen.link), seen.span))
+    return {mac: claims for (mac, _), claims in found.items()}
+
+
+def _bridge_of(case: Case, seen: Sighting) -> str | None:
+    if seen.link is None or seen.direction != "in" or seen.netns not in (None, HOST):
+        return None
+    link = find_link(case.node.host, seen.link)
+    return link.master if link is not None else None
+
+
+def _changes(claims: Sequence[_Claim]) -> list[_Claim]:
+    """Give the first claim and each one that differs from the one before it."""
+    changes: list[_Claim] = []
+    for claim in claims:
+        if not changes or claim.place != changes[-1].place:
+            changes.append(claim)
+    return changes
+
+
+def _report(what: str, changes: Sequence[_Claim], marks: tuple[str, ...]) -> Finding:
+    return Finding(
+        check=NAME,
+        severity="fault",
+        claim=f"{what}: it changes {len(changes) - 1} times.",
+        evidence=tuple(claim.span for claim in changes[:4]),
+        reasoning=("Whoever learns from the last frame sends to another place each time.",),
+        breaks=("what is sent there, now and then",),
+        marks=marks,
+    )

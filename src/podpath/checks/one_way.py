@@ -1,0 +1,142 @@
+"""one-way: for a while nothing comes from the other side, though what is sent there goes out.
+
+What it is
+    A capture shows two hosts that talk with each other. Then one of them goes on sending what has to be answered (segments
+    again and again, echo requests), and nothing comes back; later the answers are there again, or the capture ends.
+
+Why it breaks
+    Somewhere on the way one direction is lost for a time: a switch or neighbour learned a wrong MAC (see foreign-arp), a
+    path was failed over, a tunnel's key or address changed, a filter was loaded. Connections that live longer than the
+    interval hang and then go on; the others time out.
+
+How to confirm
+    ping -D PEER                                 # both ways at once: which of them stops
+    tcpdump -nei DEVICE host PEER                # on both hosts: does the peer answer, and to which MAC
+    journalctl --since START --until END         # what else happened when it began
+
+How to fix
+    Find what happened at its start: `podpath timeline` lists what the logs show there. A wrong MAC heals at once with
+    arping -U -I DEVICE ADDRESS
+
+References
+    tcp_retransmit_timer (net/ipv4/tcp_timer.c); neigh_timer_handler (net/core/neighbour.c); RFC 1122, 4.2.3.5
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from podpath.capture.observations import Point, clock, is_error, point_of
+from podpath.checks.captured import SHOWN, Talks, quote, words_of
+from podpath.checks.finding import Finding
+from podpath.net import protocols
+from podpath.net.addresses import Address
+from podpath.node.case import Case, Sighting
+
+NAME = "one-way"
+SHORTEST = 1.0
+"""Seconds of silence that count: less is a lost packet, which its sender repeats after 0.2 s."""
+LONG = 3.0
+"""Seconds from which on programs feel it."""
+ASKS = 3
+"""Frames that have to be answered and are not, within the silence."""
+
+
+class Silence(NamedTuple):
+    """A time in which nothing came from one host, though it was asked."""
+
+    before: Sighting
+    """The last frame that came."""
+    after: Sighting | None
+    """The first that came again; None where the capture ends in silence."""
+    asks: tuple[Sighting, ...]
+
+
+def look(case: Case, talks: Talks) -> Iterator[Finding]:
+    """Report each pair of hosts one of which fell silent for a while at some point, after it had answered."""
+    _ = talks
+    told: set[tuple[Address, Address]] = set()
+    for (point, _), frames in _pairs(case.sightings).items():
+        for near, far in _directions(frames):
+            silences = list(_find_silences(frames, near, far))
+            if silences and (near, far) not in told:
+                told.add((near, far))
+                yield _report(point, near, far, silences)
+
+
+def _pairs(sightings: Sequence[Sighting]) -> dict[tuple[Point, frozenset[Address]], list[Sighting]]:
+    found: dict[tuple[Point, frozenset[Address]], list[Sighting]] = defaultdict(list)
+    for seen in sightings:
+        packet = seen.packet
+        if seen.time is not None and not is_error(packet) and not packet.dst.is_multicast:
+            found[point_of(seen), frozenset((packet.src, packet.dst))].append(seen)
+    return found
+
+
+def _directions(frames: Sequence[Sighting]) -> Iterator[tuple[Address, Address]]:
+    first = frames[0].packet
+    if first.src != first.dst:
+        yield first.src, first.dst
+        yield first.dst, first.src
+
+
+def _find_silences(frames: Sequence[Sighting], near: Address, far: Address) -> Iterator[Silence]:
+    """Give the times in which `far` was silent at this point, though `near` asked it."""
+    heard = sorted((seen for seen in frames if seen.packet.src == far), key=_time)
+    asked = sorted((seen for seen in frames if seen.packet.src == near and _wants_answer(seen)), key=_time)
+    if not heard or len(asked) < ASKS:
+        return
+    for before, after in pairwise((*heard, None)):
+        if before is None or not _answered_before(frames, near, before):
+            continue
+        end = _time(after) if after is not None else _time(asked[-1]) + SHORTEST
+        asks = tuple(seen for seen in asked if _time(before) < _time(seen) <= end - SHORTEST)
+        if len(asks) >= ASKS and _time(asks[-1]) - _time(asks[0]) >= SHORTEST:
+            yield Silence(before, after, asks)
+
+
+def _wants_answer(seen: Sighting) -> bool:
+    """Tell whether a frame has to be answered."""
+    packet = seen.packet
+    if packet.protocol == protocols.TCP:
+        return packet.payload > 0 and not packet.flags & protocols.RST
+    return (packet.protocol, packet.icmp_type) in ((protocols.ICMP, 8), (protocols.ICMPV6, 128))
+
+
+def _answered_before(frames: Sequence[Sighting], near: Address, before: Sighting) -> bool:
+    """Tell whether both had talked by then: an answer that is no part of a handshake, to something that was asked."""
+    packet = before.packet
+    if packet.protocol == protocols.TCP and packet.flags & (protocols.SYN | protocols.RST | protocols.FIN):
+        return False
+    return any(seen.packet.src == near and _wants_answer(seen) and _time(seen) <= _time(before) for seen in frames)
+
+
+def _time(seen: Sighting) -> float:
+    return seen.time if seen.time is not None else 0.0
+
+
+def _report(point: Point, near: Address, far: Address, silences: Sequence[Silence]) -> Finding:
+    longest = max(silences, key=lambda one: (_time(one.after) if one.after else _time(one.asks[-1])) - _time(one.before))
+    end = longest.after.time if longest.after is not None else None
+    lasted = (end if end is not None else _time(longest.asks[-1])) - _time(longest.before)
+    asked = f"{len(longest.asks)} packets of {near} that {far} has to answer"
+    reasons = [f"{point} shows {asked}, and none of {far}, {words_of(longest.before.time, end)}."]
+    reasons.append(
+        f"Then {far} is heard of again: one direction was lost meanwhile." if end is not None else "The capture ends like that."
+    )
+    reasons += [f"Silent as well: {words_of(one.before.time, one.after.time if one.after else None)}."
+                for one in silences if one is not longest][:SHOWN]  # fmt: skip
+    until = f"until {clock(end)}" if end is not None else "to the end of the capture"
+    return Finding(
+        check=NAME,
+        severity="fault" if lasted >= LONG else "risk",
+        claim=f"Nothing of {far} reaches {near} at {point} from {clock(_time(longest.before))} {until} ({lasted:.1f} s), "
+        f"though {near} goes on sending.",
+        evidence=quote([longest.before], longest.asks, [longest.after] if longest.after is not None else []),
+        reasoning=tuple(reasons),
+        breaks=(f"what {far} sends to {near}, for {lasted:.0f} s",),
+        marks=(str(near), str(far)),
+    )

@@ -1,0 +1,96 @@
+"""reset-storm: somebody resets connections by the dozen.
+
+What it is
+    A capture shows many TCP resets from one address and port within a second.
+
+Why it breaks
+    Resets in answer to SYNs mean that nobody listens there any more, while clients go on trying (a service that sends to a pod
+    that is gone, a server that restarts). Resets in answer to data mean that who gets it does not know the connection: it was
+    restarted, or the packets come to another machine than before (a service's endpoint changed under open connections, a
+    translation lost its entry).
+
+How to confirm
+    tcpdump -nni any 'tcp[tcpflags] & tcp-rst != 0' | cut -d' ' -f3- | sort | uniq -c | sort -n
+    nstat -az TcpOutRsts TcpExtTCPAbortOnData; ss -ltn
+    conntrack -L -d ADDRESS
+
+How to fix
+    Start what should listen, or take the address out of the service. For connections that lost their translation:
+    net.netfilter.nf_conntrack_tcp_be_liberal = 1 keeps late packets from becoming INVALID.
+
+References
+    tcp_v4_send_reset (net/ipv4/tcp_ipv4.c); RFC 9293, 3.5.2
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from podpath.capture.observations import Endpoint, Talk
+from podpath.checks.captured import Talks, order_of, quote
+from podpath.checks.finding import Finding
+from podpath.net import protocols
+from podpath.net.packet import endpoint
+from podpath.node.case import Case, Sighting
+
+NAME = "reset-storm"
+MANY = 10
+"""Connections that are reset within `WITHIN`."""
+WITHIN = 1.0
+"""Seconds."""
+
+
+class _Reset(NamedTuple):
+    """One connection that was reset."""
+
+    talk: Talk[Sighting]
+    reset: Sighting
+
+
+def look(case: Case, talks: Talks) -> Iterator[Finding]:
+    """Report each end that resets many connections within a second."""
+    _ = case
+    resets: dict[tuple[object, Endpoint], list[_Reset]] = defaultdict(list)
+    for talk in talks:
+        if talk.protocol == protocols.TCP and talk.resets:
+            reset = talk.resets[0]
+            by = (reset.packet.src, reset.packet.sport if reset.packet.src == talk.server[0] else 0)
+            resets[talk.point, by].append(_Reset(talk, reset))
+    told: set[Endpoint] = set()
+    for (_, by), found in resets.items():
+        burst = _densest(sorted(found, key=lambda one: order_of(one.reset)))
+        if len(burst) >= MANY and by not in told:
+            told.add(by)
+            yield _report(by, found, burst)
+
+
+def _densest(found: Sequence[_Reset]) -> Sequence[_Reset]:
+    """Give the most resets that fall within one second."""
+    best: Sequence[_Reset] = ()
+    start = 0
+    for end, one in enumerate(found):
+        while (one.reset.time or 0.0) - (found[start].reset.time or 0.0) > WITHIN:
+            start += 1
+        if end + 1 - start > len(best):
+            best = found[start : end + 1]
+    return best
+
+
+def _report(by: Endpoint, found: Sequence[_Reset], burst: Sequence[_Reset]) -> Finding:
+    refused = sum(not one.talk.syn_acks and bool(one.talk.syns) for one in found)
+    unknown = sum(not one.talk.opened for one in found)
+    who = endpoint(*by) if by[1] else str(by[0])
+    kinds = [f"{refused} in answer to a SYN: nobody listens"] if refused else []
+    kinds += [f"{unknown} of connections whose beginning is not seen here"] if unknown else []
+    kinds += [f"{len(found) - refused - unknown} of connections that stood"] if len(found) > refused + unknown else []
+    return Finding(
+        check=NAME,
+        severity="fault",
+        claim=f"{who} resets {len(burst)} connections within a second, {len(found)} in all.",
+        evidence=quote([one.reset for one in burst]),
+        reasoning=(f"Resets: {', '.join(kinds)}.",),
+        breaks=tuple(dict.fromkeys(f"connections to {endpoint(*one.talk.server)}" for one in found))[:4],
+        marks=(str(by[0]),),
+    )

@@ -1,0 +1,97 @@
+"""vxlan-outer: the outer packets of a tunnel arrive damaged: with a wrong UDP checksum, or in fragments.
+
+What it is
+    A capture of what comes in shows VXLAN or Geneve packets whose outer UDP checksum is wrong, or outer packets in fragments.
+
+Why it breaks
+    The receiver drops a UDP packet with a wrong checksum that is not zero. Some kernels and network cards leave it unfinished
+    where an outer packet is also translated (checksum offload together with MASQUERADE --random-fully, kernels before 5.7;
+    some VMware and cloud cards): the tunnel loses every packet, or those of services alone. Fragments of outer packets mean
+    that the tunnel's MTU is too large for the network below; many networks drop them (see vxlan-mtu).
+    On the sending side a wrong checksum is normal: the card finishes it after the capture has seen it (checksum-offload).
+
+How to confirm
+    tcpdump -nvvi UPLINK udp port 8472 or udp port 4789    # on the receiver: bad udp cksum
+    nstat -az UdpInCsumErrors IpReasmFails
+
+How to fix
+    ethtool -K VXLAN tx-checksum-ip-generic off            # on the sender, until its kernel is mended
+    ip link set VXLAN mtu UPLINK_MTU-50
+
+References
+    udp_manip_pkt (net/netfilter/nf_nat_proto.c); vxlan_build_skb (drivers/net/vxlan/vxlan_core.c); kernel commit ea64d8d6c675
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from podpath.capture.observations import point_of
+from podpath.checks.captured import Talks, quote
+from podpath.checks.finding import Finding, Repair
+from podpath.net import protocols
+from podpath.node.case import Case, Sighting
+
+NAME = "vxlan-outer"
+PORTS = (4789, 8472, 6081)
+"""Of VXLAN, of VXLAN where Linux chose first (flannel, Cilium), of Geneve."""
+
+
+def look(case: Case, talks: Talks) -> Iterator[Finding]:
+    """Report tunnels whose outer packets come in with wrong checksums, and those whose outer packets are in fragments."""
+    _ = talks
+    wrong: dict[tuple[object, ...], list[Sighting]] = defaultdict(list)
+    whole: dict[tuple[object, ...], int] = defaultdict(int)
+    torn: dict[tuple[object, ...], list[Sighting]] = defaultdict(list)
+    for seen in case.sightings:
+        packet = seen.packet
+        ends = (packet.src, packet.dst)
+        if packet.protocol == protocols.UDP and packet.dport in PORTS and seen.direction == "in":
+            wrong[(point_of(seen), *ends)] += [seen] if seen.wrong_sum else []
+            whole[(point_of(seen), *ends)] += 1
+        if packet.protocol == protocols.UDP and packet.fragment:
+            torn[ends].append(seen)
+    tunnels = {(seen.packet.src, seen.packet.dst) for seen in case.sightings if _is_outer(seen)}
+    for key, found in wrong.items():
+        if found:
+            yield _report_sums(found, whole[key])
+    for pair, pieces in torn.items():
+        if pair in tunnels:
+            yield _report_fragments(pieces)
+
+
+def _is_outer(seen: Sighting) -> bool:
+    return seen.packet.protocol == protocols.UDP and seen.packet.dport in PORTS
+
+
+def _report_sums(found: Sequence[Sighting], count: int) -> Finding:
+    packet = found[0].packet
+    return Finding(
+        check=NAME,
+        severity="fault",
+        claim=f"Tunnel packets from {packet.src} come in on {found[0].link} with wrong UDP checksums: {packet.dst} drops them.",
+        evidence=quote(found),
+        reasoning=(f"{len(found)} of {count} packets to port {packet.dport} that come in have a wrong outer checksum.",),
+        breaks=(f"the tunnel from {packet.src} to {packet.dst}",),
+        repairs=(
+            Repair(
+                title=f"have {packet.src} finish checksums itself",
+                commands=("ethtool -K VXLAN_DEVICE tx-checksum-ip-generic off",),
+            ),
+        ),
+        marks=("cksum", str(packet.src)),
+    )
+
+
+def _report_fragments(found: Sequence[Sighting]) -> Finding:
+    packet = found[0].packet
+    return Finding(
+        check=NAME,
+        severity="risk",
+        claim=f"Tunnel packets from {packet.src} to {packet.dst} are sent in fragments: the tunnel's MTU is too large.",
+        evidence=quote(found),
+        reasoning=(f"{len(found)} fragments of outer packets are seen; networks that drop fragments lose full-sized packets.",),
+        breaks=("full-sized packets through the tunnel, where a network on the way drops fragments",),
+        marks=(str(packet.src), str(packet.dst)),
+    )

@@ -1,0 +1,74 @@
+"""What captures show by themselves, beside what the walks say: a fault is told once, by whoever knows more of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from podpath.checks import foreign_arp, handshake_repeated, icmp_error, one_way, wrong_mac
+from podpath.checks.finding import Finding
+from podpath.checks.registry import look_at_captures
+from podpath.diagnosis.conclusion import Conclusion
+from podpath.diagnosis.symptoms import Symptom
+from podpath.net.provenance import Span
+from podpath.node.case import Case
+
+SYMPTOMS = (handshake_repeated.NAME, icmp_error.NAME, one_way.NAME)
+"""What a capture shows of a failure without saying where it comes from."""
+TAUGHT = (wrong_mac.NAME, one_way.NAME)
+"""What comes of an ARP frame with a foreign MAC."""
+
+
+def check_captures(case: Case) -> tuple[Finding, ...]:
+    """Say what captures show without a node's evidence, faults first."""
+    found = [*foreign_arp.check(case), *look_at_captures(case)]
+    found = [finding for finding in found if not _is_told_by_arp(finding, found)]
+    order = {"cause": 0, "fault": 1, "risk": 2, "note": 3}
+    return tuple(sorted(found, key=lambda finding: order[finding.severity]))
+
+
+def add_captured(findings: Sequence[Finding], captured: Iterable[Finding], concluded: Conclusion) -> tuple[Finding, ...]:
+    """Add what captures show to what was found, without what a sure cause explains.
+
+    Where the cause is open, a mere symptom is a note: the possibilities that are told are about it.
+    """
+    explained = set(_explained_frames(concluded))
+    told = {finding.check for finding in findings if finding.severity in ("cause", "fault") and finding.certainty == 1}
+    covered = {span for finding in findings if finding.certainty == 1 for span in finding.evidence[:1]}
+    added: list[Finding] = []
+    for finding in captured:
+        mine = set(finding.evidence)
+        if finding.check in told or mine & explained or (finding.evidence[:1] and finding.evidence[0] in covered):
+            continue
+        if _is_told_by_arp(finding, findings):
+            continue
+        open_still = (
+            finding.check in SYMPTOMS
+            and finding.severity in ("fault", "risk")
+            and bool(concluded.possible or concluded.unexplained)
+        )
+        added.append(replace(finding, severity="note") if open_still else finding)
+    return (*findings, *added)
+
+
+def _explained_frames(concluded: Conclusion) -> Iterator[Span]:
+    """Give the lines of all that captures show of connections whose failure has a sure cause."""
+    if not concluded.causes:
+        return
+    for judgement in concluded.judgements:
+        if judgement.fit == "explains":
+            yield from _frames_of(judgement.symptom)
+
+
+def _frames_of(symptom: Symptom) -> Iterator[Span]:
+    yield from symptom.spans
+    for observed in symptom.observed:
+        yield from (seen.span for seen in observed.seen)
+
+
+def _is_told_by_arp(finding: Finding, findings: Sequence[Finding]) -> bool:
+    """Tell whether a foreign ARP frame is told of as the reason why frames to an address are lost."""
+    if finding.check not in TAUGHT:
+        return False
+    told = {mark for other in findings if other.check in (foreign_arp.NAME, "enslaved-route") for mark in other.marks}
+    return bool(told & set(finding.marks))
