@@ -60,10 +60,12 @@ def test_a_host_outside_is_taken_to_answer() -> None:
 
 
 def test_devices_without_link_layer_need_none() -> None:
-    """Tunnels and NOARP devices send without a MAC."""
-    assert [None, None] == [
-        ask(given_walk(given(device=f"t0 {words}")), "t0", "10.0.0.9").mac for words in ("kind wireguard", "noarp")
+    """Tunnels and NOARP devices send without a MAC; a tap has one, though it is of kind tun."""
+    assert [None, None, None] == [
+        ask(given_walk(given(device=f"t0 {words}")), "t0", "10.0.0.9").mac
+        for words in ("kind wireguard", "noarp", "kind tun noarp")
     ]
+    assert ask(given_walk(given(device="t0 kind tun")), "t0", "10.0.0.9").mac is not None
 
 
 PAIR = given_node(

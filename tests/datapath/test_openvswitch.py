@@ -71,3 +71,12 @@ def test_which_ports_are_the_hosts() -> None:
         [link.name for link in system_ports(host(walk), SWITCH)],
     )
     assert (SWITCH, None) == (bridge_of(walk.node, links["eth0"]), bridge_of(walk.node, host(walk).link("lo")))
+
+
+def test_a_host_outside_is_behind_all_ports_of_the_switch() -> None:
+    """What comes in on one slave may be answered by the other; and a route by the internal port leads to the slaves."""
+    devices = ("mgmt0 kind tun mac 02:00:00:00:00:0a 10.0.0.1/24", "p1 kind veth", "p2 kind veth")
+    node = given_node(given_netns("host", *devices), ovs=(given_ovs("sw", "bond: p1 p2", "mgmt0", active="p2"),))
+
+    assert "ALWAYS" == converse(node, probe("icmp 10.0.0.9 > 10.0.0.1 in p1")).verdict
+    assert "it comes in on p2" == reasons(converse(node, probe("icmp 10.0.0.9 > 10.0.0.1")).branches[0].traces[0])[0]

@@ -43,10 +43,15 @@ class Resolution(NamedTuple):
     """The sender address of the ARP request."""
 
 
+def _needs_arp(link: Link) -> bool:
+    """Tell whether a device has neighbours with MACs: a tap has, of kind tun too (drivers/net/tun.c:tun_net_initialize v6.12)."""
+    return not link.noarp and (link.kind not in WITHOUT_ARP or (link.kind == "tun" and link.mac is not None))
+
+
 def resolve(walk: Walk, namespace: Namespace, link: Link, destination: Destination, packet: Packet) -> Resolution:
     """Find the MAC of a packet's next hop on a device."""
     nexthop = destination.gateway or packet.dst
-    if link.noarp or link.kind in WITHOUT_ARP:
+    if not _needs_arp(link):
         return Resolution(None, "{0} needs no link-layer address", (link.name,))
     own = packet.src if namespace.has_local(packet.src) else None
     key = ("neighbour", link.name, nexthop, own, destination.gateway is None, _has_spoken(walk, namespace, link, nexthop))

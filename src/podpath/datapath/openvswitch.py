@@ -21,6 +21,9 @@ from podpath.node.node import HOST, Node
 SYSTEM = "ovs-system"
 """The datapath device that `ip link` shows as the master of every system port."""
 
+INTERNAL = ("openvswitch", "tun", "")
+"""Kinds of an internal port: a vport of the kernel's datapath, a tap of the userspace one, or not shown."""
+
 FUNCTION = "net/openvswitch/vport.c:ovs_vport_receive v6.12"
 
 
@@ -37,7 +40,13 @@ def is_internal(bridge: OvsBridge, link: Link) -> bool:
     if link.master == SYSTEM or link.bond_slave_of is not None or link.peer is not None:
         return False
     alone = any(interfaces == (link.name,) and port == link.name for port, interfaces in bridge.ports.items())
-    return alone and (link.kind == "openvswitch" or link.name == bridge.name or not link.kind)
+    return alone and (link.kind in INTERNAL or link.name == bridge.name)
+
+
+def is_taken(node: Node, link: Link) -> bool:
+    """Tell whether the switch takes what comes in on the device: of a userspace datapath `ip link` shows no master."""
+    bridge = bridge_of(node, link)
+    return bridge is not None and not is_internal(bridge, link)
 
 
 def internal_ports(namespace: Namespace, bridge: OvsBridge) -> list[Link]:

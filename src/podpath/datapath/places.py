@@ -20,7 +20,7 @@ from podpath.net.packet import Packet
 from podpath.net.probe import Probe
 from podpath.net.provenance import Option
 from podpath.node.links import Link
-from podpath.node.node import HOST
+from podpath.node.node import HOST, Node
 
 UNSEEN = Link(name=IfName("(a device that the evidence does not show)"), inferred="the evidence shows no device")
 
@@ -37,6 +37,8 @@ class Place(NamedTuple):
     outer: Packet | None = None
     """The outer packet by which a tunnel reached it."""
     tunnel: Link | None = None
+    switch: str | None = None
+    """The bond or Open vSwitch bridge that the device is a port of: all its ports lead to the same hosts."""
 
     def __str__(self) -> str:
         """Say where it is."""
@@ -46,6 +48,8 @@ class Place(NamedTuple):
         """Tell whether both are one host, as far as the model can tell: uplinks may lead to the same one."""
         if self.netns != other.netns or self.link is None or other.link is None:
             return self.netns == other.netns and self.link is other.link
+        if self.switch is not None and self.switch == other.switch:
+            return True
         return self.link.name == other.link.name or not (_leads_to_one(self.link) or _leads_to_one(other.link))
 
 
@@ -105,7 +109,10 @@ def _outside(walk: Walk, namespace: Namespace, link: Link, src: Address) -> Plac
     elif walk.engine.cilium is not None and link.name == cilium.HOST_DEVICE:
         names = [name for name in cilium.OVERLAYS if name in namespace.links]
         link = namespace.link(names[0] if names else cilium.OVERLAYS[0])
-    return Place(namespace.name, link)
+    switch = openvswitch.bridge_of(walk.node, link)
+    if switch is not None and openvswitch.is_internal(switch, link):
+        link = next(iter(openvswitch.system_ports(namespace, switch)), link)
+    return Place(namespace.name, link, switch=_switch_of(walk.node, link))
 
 
 def place_of(walk: Walk, outcome: Delivered | Transmitted) -> Place:
@@ -115,7 +122,15 @@ def place_of(walk: Walk, outcome: Delivered | Transmitted) -> Place:
     namespace = walk.engine.namespace(outcome.netns)
     frame = outcome.outer if outcome.outer is not None else outcome.packet
     tunnel = namespace.link(outcome.tunnel) if outcome.tunnel is not None else None
-    return Place(outcome.netns, namespace.link(outcome.link), frame.smac, outcome.outer, tunnel)
+    link = namespace.link(outcome.link)
+    return Place(outcome.netns, link, frame.smac, outcome.outer, tunnel, _switch_of(walk.node, link))
+
+
+def _switch_of(node: Node, link: Link) -> str | None:
+    bridge = openvswitch.bridge_of(node, link)
+    if bridge is not None:
+        return bridge.name
+    return link.name if link.kind == "bond" else link.bond_slave_of
 
 
 def send_from(walk: Walk, place: Place, packet: Packet, *, by_kernel: bool = False) -> Skb:

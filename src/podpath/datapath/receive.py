@@ -44,7 +44,7 @@ def receive_device(walk: Walk, skb: Skb) -> Next:
     turned = netdev.ingress(walk, skb, link)
     if turned is not None:
         return turned
-    if link.master is not None or link.bond_slave_of is not None:
+    if link.master is not None or link.bond_slave_of is not None or openvswitch.is_taken(walk.node, link):
         return _hand_to_master(walk, skb, namespace, link)
     return _classify(walk, skb, namespace, link)
 
