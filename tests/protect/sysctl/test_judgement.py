@@ -30,9 +30,10 @@ def judge(tree: Tree, *settings: Setting) -> dict[str, Judgement]:
     return {str(judgement.key): judgement for judgement in judge_settings(settings, tree, 2)}
 
 
-def writes(tree: Tree, *settings: Setting, keep_others: bool = True) -> list[tuple[str, str, str]]:
+def writes(tree: Tree, *settings: Setting, settled: str = "", lower_all: bool = True) -> list[tuple[str, str, str]]:
     """Plan, as text."""
-    planned = plan_writes(judge_settings(settings, tree, 2), tree, keep_others=keep_others)
+    right_before = frozenset({parse_key(settled)}) if settled else frozenset()
+    planned = plan_writes(judge_settings(settings, tree, 2), tree, settled=right_before, lower_all=lower_all)
     return [(str(write.key), write.value, write.reason) for write in planned]
 
 
@@ -64,6 +65,8 @@ def test_when_all_gives_way_the_others_keep_what_they_have(tmp_path: Path) -> No
     assert writes(tree, declare("net.ipv4.conf.lxc*.rp_filter")) == [
         ("net.ipv4.conf.default.rp_filter", "1", "keeps"),
         ("net.ipv4.conf.eth0.rp_filter", "1", "keeps"),
+        ("net.ipv4.conf.eth1.rp_filter", "2", "keeps"),
+        ("net.ipv4.conf.lxc1.rp_filter", "0", "declared"),
         ("net.ipv4.conf.all.rp_filter", "0", "yields"),
     ]
 
@@ -73,8 +76,18 @@ def test_a_drift_of_all_is_not_kept(tmp_path: Path) -> None:
     tree = plant(tmp_path, all="1", default="0", lxc1="0", eth0="0")
     settings = (declare("net.ipv4.conf.lxc*.rp_filter"), declare("net.ipv4.conf.all.rp_filter"))
 
-    assert writes(tree, *settings, keep_others=False) == [("net.ipv4.conf.all.rp_filter", "0", "yields")]
+    key = "net.ipv4.conf.all.rp_filter"
+    assert writes(tree, *settings, settled=key) == [(key, "0", "yields")]
     assert ("net.ipv4.conf.eth0.rp_filter", "1", "keeps") in writes(tree, *settings)
+
+
+def test_all_is_left_alone_where_that_is_asked_for(tmp_path: Path) -> None:
+    """What `all` forces is then only reported; `all` is written where it is itself declared."""
+    tree = plant(tmp_path, all="1", default="0", lxc1="2")
+
+    assert writes(tree, declare("net.ipv4.conf.lxc*.rp_filter"), lower_all=False) == [
+        ("net.ipv4.conf.lxc1.rp_filter", "0", "declared")
+    ]
 
 
 def test_a_name_outright_goes_before_a_pattern(tmp_path: Path) -> None:

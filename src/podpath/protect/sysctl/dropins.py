@@ -106,10 +106,12 @@ def lookup_winner(ordered: Iterable[Assignment], key: Key) -> Assignment | None:
     return last
 
 
-def read_assignments(root: Path) -> tuple[Assignment, ...]:
-    """Read what systemd would apply below a root, in order."""
+def read_assignments(root: Path, planned: Dropin | None = None) -> tuple[Assignment, ...]:
+    """Read what systemd would apply below a root, in order; with a drop-in of /etc that is only planned."""
+    dropins = list_dropins(root)
+    if planned is not None:
+        others = (dropin for dropin in dropins if dropin.path.name != planned.path.name)
+        dropins = tuple(sorted((*others, planned), key=lambda dropin: dropin.path.name))
     return order_assignments(
-        assignment
-        for dropin in list_dropins(root)
-        for assignment in parse_dropin(dropin.text, "/" + str(dropin.path.relative_to(root)))
+        assignment for dropin in dropins for assignment in parse_dropin(dropin.text, "/" + str(dropin.path.relative_to(root)))
     )

@@ -43,11 +43,17 @@ def read_entries(path: Path) -> tuple[Entry, ...]:
 
 
 def list_files(root: Path, directories: tuple[str, ...], *patterns: str) -> tuple[Path, ...]:
-    """Give the files below a root that count: of those with the same name the directory that comes first, ordered by name."""
+    """Give the files below a root that count: of those with the same name the first directory's, ordered by name."""
     chosen: dict[str, Path] = {}
     for directory in directories:
         folder = root / directory
-        for pattern in patterns:
-            for path in sorted(folder.glob(pattern)):
-                chosen.setdefault(str(path.relative_to(folder)), path)
+        for path in _find(folder, patterns):
+            chosen.setdefault(str(path.relative_to(folder)), path)
     return tuple(chosen[name] for name in sorted(chosen))
+
+
+def _find(folder: Path, patterns: tuple[str, ...]) -> list[Path]:
+    try:
+        return sorted(path for pattern in patterns for path in folder.glob(pattern))
+    except OSError:
+        return []  # a folder that may not be looked into says nothing

@@ -7,7 +7,7 @@ given as their own value what is in force for them now. Keys that set every devi
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -36,11 +36,13 @@ class Write:
 _ORDER = ("spreads", "keeps", "declared", "yields")
 
 
-def plan_writes(judgements: Iterable[Judgement], tree: Tree, *, keep_others: bool = True) -> tuple[Write, ...]:
+def plan_writes(
+    judgements: Iterable[Judgement], tree: Tree, *, settled: frozenset[Key] = frozenset(), lower_all: bool = True
+) -> tuple[Write, ...]:
     """Give what must be written so that every key holds; nothing for those that do.
 
-    `keep_others` gives devices that are not declared what is in force for them before `all` gives way: right on a first look, and
-    wrong where `all` only just drifted, since that would keep the drift.
+    `settled` are keys of `all` that were right before, and drifted: there the other devices are left alone, since to give them
+    what is in force would keep the drift. Without `lower_all`, `all` is touched only where it is itself declared.
     """
     judged = {judgement.key: judgement for judgement in judgements}
     writes: dict[Key, Write] = {}
@@ -56,28 +58,50 @@ def plan_writes(judgements: Iterable[Judgement], tree: Tree, *, keep_others: boo
                 writes[key] = Write(key=key, value=want, reason="declared")
                 own = int(want)
             everywhere = key.of("all")
-            if not judgement.setting.accepts(str(combine(rule, int(judgement.everywhere), own)), 1) and everywhere not in judged:
+            if (
+                not judgement.setting.accepts(str(combine(rule, int(judgement.everywhere), own)), 1)
+                and everywhere not in judged
+                and lower_all
+            ):
                 giving_way[everywhere] = str(yielding(rule, int(want)))
         elif key.device == "all" and key.segments not in SPREADS:
             giving_way[key] = want
         else:
             writes[key] = Write(key=key, value=want, reason="spreads" if key.segments in SPREADS else "declared")
     for key, value in giving_way.items():
-        if keep_others:
-            for kept in _keep_others(key, tree, frozenset(judged)):
+        if key not in settled:
+            for kept in _keep_others(key, tree, judged):
                 writes.setdefault(kept.key, kept)
         writes[key] = Write(key=key, value=value, reason="yields")
     return tuple(sorted(writes.values(), key=lambda write: _ORDER.index(write.reason)))
 
 
-def _keep_others(everywhere: Key, tree: Tree, declared: frozenset[Key]) -> Iterable[Write]:
-    above = tree.read(everywhere).value or ""
-    for device in ("default", *tree.devices()):
+def _keep_others(everywhere: Key, tree: Tree, judged: Mapping[Key, Judgement]) -> Iterator[Write]:
+    """Give what keeps in force what is so now, `default` first.
+
+    Writing `default` also sets the devices whose own value nobody has written yet
+    (net/ipv4/devinet.c:devinet_copy_dflt_conf v6.12), so each device is then named, also where its value is right before; what is
+    still right when its turn comes is not written.
+    """
+    default = _in_force(everywhere.of("default"), everywhere, tree)
+    changes_default = default is not None and default != tree.read(everywhere.of("default")).value
+    if changes_default and default is not None and everywhere.of("default") not in judged:
+        yield Write(key=everywhere.of("default"), value=default, reason="keeps")
+    for device in tree.devices():
         key = everywhere.of(device)
-        own = tree.read(key).value or ""
-        rule = rule_of(everywhere.of("any"))
-        if key in declared or rule is None or not is_number(own) or not is_number(above):
+        own, in_force = tree.read(key).value, _in_force(key, everywhere, tree)
+        if own is None or in_force is None:
             continue
-        in_force = combine(rule, int(above), int(own))
-        if in_force != int(own):
-            yield Write(key=key, value=str(in_force), reason="keeps")
+        if key in judged:
+            judgement = judged[key]
+            if changes_default and judgement.setting.accepts(own, 1):
+                yield Write(key=key, value=own, reason="declared")
+        elif changes_default or in_force != own:
+            yield Write(key=key, value=in_force, reason="keeps")
+
+
+def _in_force(key: Key, everywhere: Key, tree: Tree) -> str | None:
+    """Give what is in force for a device now, or would be for one made from `default`; None where that is no number."""
+    rule = rule_of(everywhere.of("any"))
+    above, own = tree.read(everywhere).value or "", tree.read(key).value or ""
+    return str(combine(rule, int(above), int(own))) if rule is not None and is_number(above) and is_number(own) else None

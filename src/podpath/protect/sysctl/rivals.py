@@ -78,10 +78,9 @@ def describe_rivals(claims: Iterable[Claim], seen: str | None) -> str:
 def _read_procps(root: Path) -> Iterable[Claim]:
     """Read what `sysctl --system` of procps adds: the one file that systemd reads only through a link."""
     path = root / _PROCPS
-    linked = any((root / "etc/sysctl.d").glob("99-sysctl.conf"))
-    if linked:
-        return
     try:
+        if (root / "etc/sysctl.d/99-sysctl.conf").exists():
+            return
         text = path.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return

@@ -6,6 +6,7 @@ a drop-in under /etc wins over the profile, and one of a package does not (tuned
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -68,4 +69,4 @@ def _find(root: Path, name: str) -> Path | None:
     if _NAME.fullmatch(name) is None or name in {".", ".."}:
         return None
     paths = (root / directory / name / "tuned.conf" for directory in PROFILE_DIRECTORIES)
-    return next((path for path in paths if path.is_file()), None)
+    return next((path for path in paths if os.access(path, os.R_OK)), None)

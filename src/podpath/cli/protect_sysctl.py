@@ -1,0 +1,179 @@
+"""`podpath protect sysctl`: the declared keys checked, put right, or watched."""
+
+from __future__ import annotations
+
+import json
+import signal
+from types import FrameType
+
+import click
+
+from podpath.cli.protect_text import finding_document, render_findings
+from podpath.cli.terminal import choose_style
+from podpath.net.errors import UsageError
+from podpath.protect.agent.keeper import Desk, Status
+from podpath.protect.apply import Applier
+from podpath.protect.sysctl.guard import Guard, Outcome
+from podpath.protect.sysctl.keeper import keep_sysctls
+from podpath.protect.sysctl.keys import parse_key
+from podpath.protect.sysctl.options import SysctlOptions, make_duty
+from podpath.protect.sysctl.profiles import AUTOMATIC, list_profiles, load_profile
+from podpath.protect.sysctl.settings import Policy, Setting
+from podpath.report.escape import escape
+
+FORMAT = "podpath/protect-sysctl/v1"
+WRONG = 1
+
+
+@click.command()
+@click.option(
+    "--profile", "profiles", multiple=True, metavar="NAME", help="Keys of this profile; `auto` (the default) looks which fit."
+)
+@click.option(
+    "--key", "keys", multiple=True, metavar="KEY=VALUE", help="A key, or a pattern such as net.ipv4.conf.lxc*.rp_filter=0."
+)
+@click.option("--module", "modules", multiple=True, metavar="NAME", help="A kernel module that shall be there.")
+@click.option("--fix", is_flag=True, help="Write what is wrong.")
+@click.option("--persist", is_flag=True, help="With --fix: keep it for the next boot, in a drop-in below /etc/sysctl.d.")
+@click.option(
+    "--load-modules", is_flag=True, help="With --fix: load modules that declared keys need; with --persist also at boot."
+)
+@click.option("--keep-all", is_flag=True, help="Leave `all` alone where it overrules a device, and only report it.")
+@click.option("--watch", is_flag=True, help="Go on: look again at every change, until interrupted.")
+@click.option("--dry-run", is_flag=True, help="Show what --fix would do, and change nothing.")
+@click.option("--root", default="/", show_default=True, metavar="DIR", help="Where the host's root is mounted.")
+@click.option("--profiles", "list_them", is_flag=True, help="List the profiles with their keys.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON; with --watch a line for each look.")
+def sysctl(  # noqa: PLR0913  # one parameter for each option, as click has it
+    *, profiles: tuple[str, ...], keys: tuple[str, ...], modules: tuple[str, ...], fix: bool, persist: bool, load_modules: bool,
+    keep_all: bool, watch: bool, dry_run: bool, root: str, list_them: bool, as_json: bool,
+) -> None:  # fmt: skip
+    """Check the sysctls that pods' packets need, as the kernel has them in force; put them right; keep them so.
+
+    \b
+    Examples:
+      podpath protect sysctl
+      podpath protect sysctl --profile cilium --profile kube-proxy --json
+      sudo podpath protect sysctl --fix --persist --load-modules
+      sudo podpath protect sysctl --key 'net.ipv4.conf.lxc*.rp_filter=0' --fix --watch
+
+    \b
+    Exit codes: 0 every mandatory key holds (after --fix), 1 some do not, 2 usage error.
+    """  # noqa: D301  # click wants the backspace itself
+    if list_them:
+        click.echo(render_profiles(), nl=False)
+        return
+    options = SysctlOptions(
+        mode="fix" if fix or dry_run else "report", profiles=profiles or (() if keys else (AUTOMATIC,)),
+        key=tuple(map(parse_setting, keys)), modules=modules, load_modules=load_modules, persist=persist, lower_all=not keep_all,
+        root=root,
+    )  # fmt: skip
+    applier = Applier(dry_run=dry_run)
+    if watch:
+        click.get_current_context().exit(watch_sysctls(options, applier, as_json=as_json))
+    duty, chosen = make_duty(options)
+    if not duty.settings and not duty.modules:
+        known = ", ".join(list_profiles())
+        raise UsageError(f"expected a node that shows which profile it needs, saw none; name one with --profile: {known}")
+    outcome = Guard(duty, applier).look(0.0)
+    if as_json:
+        click.echo(json.dumps(outcome_document(outcome, dict(chosen)), indent=2))
+    else:
+        click.echo(render_outcome(outcome, dict(chosen)), nl=False)
+    click.get_current_context().exit(0 if outcome.holds else WRONG)
+
+
+def parse_setting(text: str) -> Setting:
+    """Read `KEY=VALUE`, `KEY>=VALUE` or `KEY<=VALUE`; `UsageError` says what was expected."""
+    name, sign, value = text.partition("=")
+    if not sign or not value.split():
+        raise UsageError(f"--key {text}: expected KEY=VALUE, KEY>=VALUE or KEY<=VALUE")
+    policy: Policy = "floor" if name.endswith(">") else "ceiling" if name.endswith("<") else "exact"
+    try:
+        return Setting(key=parse_key(name.rstrip("<>")), value=" ".join(value.split()), policy=policy)
+    except ValueError as error:
+        raise UsageError(f"--key {text}: expected {error}") from error
+
+
+def render_profiles() -> str:
+    """List the profiles."""
+    lines = []
+    for name in list_profiles():
+        profile = load_profile(name)
+        lines.append(f"{name}: {profile.title}")
+        lines += [f"    {each.key} {_sign(each.policy)} {each.wanted(1)}  {each.why}" for each in profile.setting]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _sign(policy: str) -> str:
+    return {"exact": "=", "floor": ">=", "ceiling": "<="}[policy]
+
+
+def render_outcome(outcome: Outcome, chosen: dict[str, str]) -> str:
+    """Write what a look found and did."""
+    style = choose_style("auto", verbose=False)
+    lines = [f"profile {name}: {escape(sign)}" for name, sign in chosen.items()]
+    for judgement in outcome.after:
+        sign = style.arrived if judgement.holds else style.broken if judgement.setting.mandatory else style.doubtful
+        shown = judgement.in_force if judgement.in_force is not None else judgement.state
+        want = f"{_sign(judgement.setting.policy)} {judgement.want}"
+        lines.append(f"{sign} {escape(str(judgement.key))} = {escape(str(shown))}  (shall be {want})")
+    for attempt in outcome.attempts:
+        why = f": {attempt.why}" if attempt.why else ""
+        lines.append(f"  {attempt.state}: {escape(attempt.write.command)} ({attempt.write.reason}){escape(why)}")
+    lines += [f"  {escape(deed)}" for deed in outcome.deeds]
+    return "".join(f"{line}\n" for line in lines) + render_findings(outcome.findings, style)
+
+
+def outcome_document(outcome: Outcome, chosen: dict[str, str]) -> dict[str, object]:
+    """Give what a look found and did, as JSON has it."""
+    return {
+        "format": FORMAT,
+        "holds": outcome.holds,
+        "profiles": chosen,
+        "keys": [
+            {
+                "key": str(each.key), "state": each.state, "value": each.raw, "in_force": each.in_force, "want": each.want,
+                "policy": each.setting.policy, "mandatory": each.setting.mandatory, "profile": each.setting.profile,
+            }
+            for each in outcome.after
+        ],
+        "writes": [
+            {
+                "key": str(each.write.key), "value": each.write.value, "reason": each.write.reason, "state": each.state,
+                "why": each.why,
+            }
+            for each in outcome.attempts
+        ],
+        "deeds": list(outcome.deeds),
+        "findings": [finding_document(each) for each in outcome.findings],
+    }  # fmt: skip
+
+
+def watch_sysctls(options: SysctlOptions, applier: Applier, *, as_json: bool) -> int:
+    """Keep the sysctls until a signal, printing whenever what is wrong changes; give the exit code of the last look."""
+    style = choose_style("auto", verbose=False)
+    last: list[Status] = []
+
+    def hear(status: Status) -> None:
+        if as_json:
+            found = [finding_document(finding) for finding in status.findings]
+            click.echo(json.dumps({"format": FORMAT, "holds": status.ready, "findings": found}))
+        elif not last or last[-1].findings != status.findings:
+            said = "the declared keys hold" if status.ready else "some declared keys do not hold"
+            click.echo(f"{said}\n{render_findings(status.findings, style)}", nl=False)
+        last[:] = [status]
+
+    desk = Desk(hear)
+
+    def stop(number: int, frame: FrameType | None) -> None:  # noqa: ARG001  # signal's signature
+        desk.stop()
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        keep_sysctls(desk, options, applier)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        desk.close()
+    return 0 if last and last[-1].ready else WRONG

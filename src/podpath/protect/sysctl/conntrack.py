@@ -1,0 +1,75 @@
+"""Whether conntrack's settings and kube-proxy's rules agree: kube-proxy reads nf_conntrack_tcp_be_liberal once, when it starts.
+
+Where the key is 0, kube-proxy has a rule that drops packets that conntrack calls INVALID; where it is not, it has none
+(kubernetes pkg/proxy/iptables/proxier.go, NewProxier; pkg/proxy/nftables/proxier.go). Flipped afterwards, the two contradict each
+other until kube-proxy starts anew: either good packets are dropped, or bad ones reset connections.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Literal, NamedTuple
+
+from podpath.protect.apply import Applier, ApplyError
+from podpath.protect.sysctl.keys import parse_key
+from podpath.protect.sysctl.tree import Tree
+
+BE_LIBERAL = parse_key("net.netfilter.nf_conntrack_tcp_be_liberal")
+LISTINGS = (
+    *(
+        (f"{family}-{backend}", "-w", "5", "-t", "filter", "-S", "KUBE-FORWARD")
+        for backend in ("nft", "legacy")
+        for family in ("iptables", "ip6tables")
+    ),
+    ("nft", "-t", "list", "table", "ip", "kube-proxy"),
+    ("nft", "-t", "list", "table", "ip6", "kube-proxy"),
+)
+"""What tells of kube-proxy's rules, in whichever mode it runs."""
+_DROPS = re.compile(r"^-A KUBE-FORWARD .*--ctstate INVALID .*-j DROP|^\s*ct state invalid\b.*\bdrop\b", re.MULTILINE)
+_THERE = re.compile(r"^(?:-N KUBE-FORWARD|-A KUBE-FORWARD|table ip6? kube-proxy)", re.MULTILINE)
+
+
+class Listing(NamedTuple):
+    """What one program says of kube-proxy's rules."""
+
+    command: str
+    text: str
+
+
+class Contradiction(NamedTuple):
+    """The key says one thing, and kube-proxy's rules another."""
+
+    kind: Literal["drops-though-liberal", "lets-pass-though-strict"]
+    evidence: tuple[str, ...]
+
+
+def list_rules(applier: Applier) -> tuple[Listing, ...]:
+    """Ask each program for kube-proxy's rules; those that are not installed, or know none, say nothing."""
+    found = []
+    for command in LISTINGS:
+        try:
+            found.append(Listing(" ".join(command), applier.run(command).detail))
+        except ApplyError:
+            continue
+    return tuple(found)
+
+
+def find_contradictions(tree: Tree, listings: Iterable[Listing]) -> tuple[Contradiction, ...]:
+    """Hold the key against the rules; nothing where there is no kube-proxy, or no conntrack."""
+    value = tree.read(BE_LIBERAL).value
+    if value is None:
+        return ()
+    setting = f"{BE_LIBERAL.path(tree.root)} = {value}"
+    found = []
+    for listing in listings:
+        if _THERE.search(listing.text) is None:
+            continue
+        drop = _DROPS.search(listing.text)
+        if drop is not None and value != "0":
+            line = drop[0].strip()
+            found.append(Contradiction("drops-though-liberal", (setting, f"{listing.command}: {line}")))
+        elif drop is None and value == "0":
+            absent = f"{listing.command}: no rule drops what conntrack calls INVALID"
+            found.append(Contradiction("lets-pass-though-strict", (setting, absent)))
+    return tuple(found)

@@ -1,0 +1,142 @@
+"""The sysctl keeper: netconf events, inotify and a slow poll together, and a look for each.
+
+Netconf tells of rp_filter and forwarding from wherever they are written, and of nothing else; inotify on /proc/sys tells of every
+key, and only of writes through the same mount; the poll misses nothing and is late. Events that cannot concern a declared key are
+passed over, so that a rival elsewhere costs nothing; the others are gathered for a moment, so that a storm costs few looks.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from podpath.protect import netlink
+from podpath.protect.agent.keeper import Desk, Finding, Sample, Status
+from podpath.protect.apply import Applier
+from podpath.protect.capabilities import describe_missing, held_capabilities
+from podpath.protect.sysctl.dropins import DIRECTORIES
+from podpath.protect.sysctl.findings import severest
+from podpath.protect.sysctl.guard import Guard, Outcome
+from podpath.protect.sysctl.keys import EVERYWHERE, Key
+from podpath.protect.sysctl.options import SysctlOptions, make_duty
+from podpath.protect.watch import DirectoryWatch
+
+_log = logging.getLogger("podpath.protect.sysctl")
+
+GATHER_SECONDS = 0.02
+"""How long events are gathered before a look: a burst of writes is one look."""
+NEEDED = {"CAP_NET_ADMIN": "writing sysctls of the network"}
+
+
+@dataclass(slots=True)
+class _Memory:
+    """What the keeper counts and last said."""
+
+    writes: Counter[str] = field(default_factory=Counter)
+    looks: int = 0
+    told: frozenset[tuple[str, str]] = frozenset()
+
+
+def keep_sysctls(desk: Desk, options: SysctlOptions, applier: Applier) -> None:
+    """Watch and mend until the desk says stop: a keeper's body."""
+    duty, chosen = make_duty(options)
+    for name, sign in chosen.items():
+        _log.info("a profile was chosen", extra={"fields": {"profile": name, "because": sign}})
+    guard, memory = Guard(duty, applier), _Memory()
+    keys = tuple(setting.key for setting in duty.settings)
+    with (
+        netlink.Monitor(netlink.LINK_GROUP, netlink.IPV4_NETCONF_GROUP, netlink.IPV6_NETCONF_GROUP) as monitor,
+        DirectoryWatch(watched_directories(keys, duty.tree.root, duty.root), poll_seconds=options.poll) as watch,
+    ):
+        due = next_thorough = time.monotonic()
+        while not desk.stopping:
+            now = time.monotonic()
+            if now >= due:
+                thorough = now >= next_thorough
+                next_thorough = now + options.poll if thorough else next_thorough
+                outcome = guard.look(now, thorough=thorough)
+                _remember(memory, outcome)
+                desk.report(make_status(outcome, memory, guard, now, watch.why_polling))
+                due = min(next_thorough, now + (guard.fights.next_mend(now) or options.poll))
+            desk.wait(min(due - time.monotonic(), watch.pause()), monitor.fileno(), *watch.descriptors())
+            if concerns(monitor.events(), keys) or watch.changes():
+                desk.wait(GATHER_SECONDS)
+                due = min(due, time.monotonic())
+
+
+def watched_directories(keys: Iterable[Key], proc_sys: Path, root: Path) -> tuple[Path, ...]:
+    """Give the directories whose changes concern the declared keys, and an administrator's drop-ins; netconf tells of devices."""
+    folders = {key.path(proc_sys).parent for key in keys if not key.is_pattern}
+    return (*sorted(folders), *(root / directory for directory in DIRECTORIES[:2]))
+
+
+def concerns(events: Iterable[netlink.Event], keys: Iterable[Key]) -> bool:
+    """Tell whether some event can concern a declared key."""
+    known = tuple(keys)
+    return any(_concerns(event, known) for event in events)
+
+
+def _concerns(event: netlink.Event, keys: tuple[Key, ...]) -> bool:
+    match event:
+        case netlink.Link():
+            return not event.gone and any(_is_of(key, event.name) for key in keys)
+        case netlink.Netconf():
+            name = netlink.device_name(event.ifindex)
+            names = {value for value, _ in event.values}
+            own = any(_is_of(key, name) or name in EVERYWHERE for key in keys if key.segments[-1] in names) if name else False
+            return own or ("forwarding" in names and any(key.segments[-1] == "ip_forward" for key in keys))
+        case _:
+            return True
+
+
+def _is_of(key: Key, device: str) -> bool:
+    return key.device is not None and key.matches(key.of(device))
+
+
+def _remember(memory: _Memory, outcome: Outcome) -> None:
+    memory.looks += 1
+    for attempt in outcome.attempts:
+        memory.writes[attempt.state] += 1
+        if attempt.state in {"done", "would"}:
+            fields = {"key": str(attempt.write.key), "value": attempt.write.value, "reason": attempt.write.reason}
+            _log.info("a sysctl was put right", extra={"fields": {**fields, "state": attempt.state}})
+    now_told = frozenset((finding.check, finding.subject) for finding in outcome.findings)
+    for finding in outcome.findings:
+        if (finding.check, finding.subject) not in memory.told:
+            _log.log(
+                logging.ERROR if finding.severity == "error" else logging.WARNING,
+                finding.claim,
+                extra={"fields": _fields(finding)},
+            )
+    for check, subject in memory.told - now_told:
+        _log.info("it holds again", extra={"fields": {"check": check, "subject": subject}})
+    memory.told = now_told
+
+
+def _fields(finding: Finding) -> dict[str, object]:
+    return {"check": finding.check, "subject": finding.subject, "evidence": list(finding.evidence), "mend": list(finding.mend)}
+
+
+def make_status(outcome: Outcome, memory: _Memory, guard: Guard, now: float, why_polling: str) -> Status:
+    """Say how the sysctls stand."""
+    worst = severest(outcome.findings)
+    first = next((finding.claim for finding in outcome.findings if finding.severity == worst), "")
+    lacking = describe_missing(NEEDED, held_capabilities()) if guard.duty.mend and not outcome.holds else ()
+    samples = [
+        Sample("sysctl_keys", len(outcome.after), help="Keys that are declared and exist or should."),
+        Sample("sysctl_looks", memory.looks, kind="counter", help="Looks at the declared keys."),
+        Sample("sysctl_fights", len(guard.fights.list_fights(now)), help="Keys that somebody keeps changing back."),
+        Sample("sysctl_keys_wrong", sum(not judgement.holds for judgement in outcome.after), help="Keys that do not hold."),
+        *(
+            Sample("sysctl_writes", memory.writes[state], (("state", state),), "counter", "Writes of keys, by how they went.")
+            for state in ("done", "refused", "held")
+        ),
+    ]
+    return Status(
+        ready=outcome.holds, why="; ".join((*lacking, first)) if first else why_polling, findings=outcome.findings,
+        samples=tuple(samples), degraded=worst is not None or bool(why_polling),
+    )  # fmt: skip

@@ -1,0 +1,74 @@
+"""The drop-in by which declared sysctls survive a boot, and which of them it does not win.
+
+It is written atomically and only when it changes, and nobody's service is restarted for it: what is in force now is the keeper's
+business, and a restart of systemd-sysctl would undo what others have set since boot. Its name sorts behind what packages use,
+and yet a key that another file names outright beats our pattern: each such line is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from podpath.protect.apply import Applier, ApplyError, Deed
+from podpath.protect.sysctl.dropins import Assignment, Dropin, lookup_winner, read_assignments
+from podpath.protect.sysctl.judgement import Judgement
+from podpath.protect.sysctl.settings import Setting
+
+DROPIN = Path("etc/sysctl.d/99-zzz-podpath.conf")
+_HEADER = """\
+# Written by podpath protect sysctl. It is overwritten when the declared settings change; declare in its configuration instead.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loss:
+    """A key that will be set otherwise at boot, or when a device appears."""
+
+    judgement: Judgement
+    winner: Assignment
+
+
+def emit_dropin(settings: Iterable[Setting], others: tuple[Assignment, ...], cores: int) -> str:
+    """Write the drop-in's text; a bound that another file already satisfies is left to that file, so that nothing is lowered."""
+    lines = [_HEADER]
+    for setting in settings:
+        if setting.policy != "exact":
+            winner = lookup_winner(others, setting.key)
+            if winner is not None and winner.value is not None and setting.accepts(winner.value, cores):
+                continue
+        optional = "-" if setting.key.is_pattern or not setting.mandatory else ""
+        note = f"# {setting.why}\n" if setting.why else ""
+        lines.append(f"{note}{optional}{setting.key} = {setting.wanted(cores)}\n")
+    return "".join(lines)
+
+
+def persist_settings(settings: tuple[Setting, ...], root: Path, applier: Applier, cores: int) -> Deed:
+    """Write the drop-in where it differs; `ApplyError` where it cannot be written."""
+    path = root / DROPIN
+    content = emit_dropin(settings, read_others(root), cores).encode()
+    try:
+        return applier.write_file(path, content, mode=0o644)
+    except ApplyError as error:
+        if error.refusal != "absent":
+            raise
+    applier.make_directory(path.parent)
+    return applier.write_file(path, content, mode=0o644)
+
+
+def read_others(root: Path) -> tuple[Assignment, ...]:
+    """Read what systemd would apply without our drop-in."""
+    return read_assignments(root, Dropin(root / DROPIN, ""))
+
+
+def find_losses(judgements: Iterable[Judgement], root: Path, cores: int, text: str = "") -> tuple[Loss, ...]:
+    """Give the keys that a drop-in will set otherwise, with the line that wins; `text` stands for ours before it is written."""
+    assignments = read_assignments(root, Dropin(root / DROPIN, text) if text else None)
+    found = []
+    for judgement in judgements:
+        winner = lookup_winner(assignments, judgement.key)
+        if winner is None or winner.value is None or judgement.setting.accepts(winner.value, cores):
+            continue
+        found.append(Loss(judgement=judgement, winner=winner))
+    return tuple(found)

@@ -1,0 +1,41 @@
+"""Events that cannot concern a declared key are passed over; the others lead to a look."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from podpath.protect.netlink import ALL, Changed, Event, Link, Lost, Netconf
+from podpath.protect.sysctl.keeper import concerns, watched_directories
+from podpath.protect.sysctl.keys import parse_key
+
+KEYS = tuple(map(parse_key, ("net.ipv4.conf.lxc*.rp_filter", "net.core.somaxconn", "net.ipv4.ip_forward")))
+
+
+@pytest.mark.parametrize(
+    ("event", "concerned"),
+    [
+        (Link(7, "lxc9"), True),
+        (Link(7, "eth0"), False),
+        (Link(7, "lxc9", gone=True), False),
+        (Netconf(socket.AF_INET, ALL, (("rp_filter", 1),)), True),
+        (Netconf(socket.AF_INET, ALL, (("forwarding", 1),)), True),
+        (Netconf(socket.AF_INET, ALL, (("proxy_neigh", 1),)), False),
+        (Netconf(socket.AF_INET, 1, (("rp_filter", 1),)), False),
+        (Netconf(socket.AF_INET, 1 << 20, (("rp_filter", 1),)), False),
+        (Lost(), True),
+        (Changed(99), True),
+    ],
+)
+def test_events_are_sorted(event: Event, *, concerned: bool) -> None:
+    """A pod's device, `all`, lost messages; not another device (1 is lo), another setting, or a device that is gone."""
+    assert concerns([event], KEYS) is concerned
+
+
+def test_directories_of_plain_keys_are_watched() -> None:
+    """Patterns are left to netconf, so that a thousand devices are no thousand watches."""
+    found = watched_directories(KEYS, Path("/proc/sys"), Path("/host"))
+
+    assert found == tuple(map(Path, ("/proc/sys/net/core", "/proc/sys/net/ipv4", "/host/etc/sysctl.d", "/host/run/sysctl.d")))
