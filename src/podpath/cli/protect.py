@@ -6,7 +6,10 @@ import click
 
 from podpath.cli.main import Entry, LazyGroup
 
-COMMANDS: dict[str, Entry] = {}
+COMMANDS: dict[str, Entry] = {
+    "validate": Entry("podpath.cli.protect_validate", "Prove, before a pod's containers start, that its traffic is redirected."),
+    "sysctl": Entry("podpath.cli.protect_sysctl", "Check, put right and keep the sysctls that pods' packets need."),
+}
 
 
 @click.group(cls=LazyGroup, table=COMMANDS)

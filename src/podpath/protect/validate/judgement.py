@@ -1,0 +1,215 @@
+"""From what became of the probes to the verdict: what holds, what is missing, and by which rule it would be mended.
+
+What comes in are outcomes and what conntrack said; what goes out is a `Verdict` of `Check`s. A process without rights cannot
+list rules; it knows them by what they do, so a missing rule is named by what its mesh would have written.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from podpath.protect.validate.addresses import Family
+from podpath.protect.validate.attempt import Outcome
+from podpath.protect.validate.plan import Purpose, Settings, Style, Untried
+
+Cause = Literal[
+    "", "no-rules", "outbound-missing", "family-missing", "inbound-missing", "wrong-port", "skipped-redirected",
+    "proxy-redirected", "filtered", "busy", "killed", "undecided", "foreign-answer", "unreachable",
+]  # fmt: skip
+CODES: dict[Cause, int] = {
+    "": 0, "undecided": 3, "no-rules": 60, "outbound-missing": 61, "family-missing": 62, "inbound-missing": 63, "wrong-port": 64,
+    "skipped-redirected": 65, "proxy-redirected": 66, "filtered": 67, "busy": 68, "foreign-answer": 69, "unreachable": 70,
+    "killed": 71,
+}  # fmt: skip
+"""podpath's own exit codes, by cause; docs/contract.md lists them."""
+STYLE_CODES: dict[Style, int] = {"linkerd": 95, "istio": 126}
+_CHAINS = {
+    "linkerd": ("PROXY_INIT_OUTPUT", "PROXY_INIT_REDIRECT"),
+    "istio": ("ISTIO_OUTPUT", "ISTIO_INBOUND"),
+    "podpath": ("OUTPUT", "PREROUTING"),
+}
+_NO_ROUTE = {errno.ENETUNREACH, errno.EHOSTUNREACH, errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT, errno.EINVAL}
+_FILTERED = {errno.EPERM, errno.EACCES}
+_GRAVITY: tuple[Cause, ...] = (
+    "busy", "filtered", "wrong-port", "no-rules", "family-missing", "outbound-missing", "inbound-missing", "proxy-redirected",
+    "skipped-redirected",
+)  # fmt: skip
+
+
+class Check(NamedTuple):
+    """One part of the redirection, and how it stands."""
+
+    purpose: Purpose
+    family: Family
+    state: Literal["passed", "failed", "untested"]
+    claim: str
+    cause: Cause = ""
+    rule: str = ""
+    """The rule that is missing or wrong, as the mesh would write it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What the validator has to say."""
+
+    checks: tuple[Check, ...]
+    cause: Cause
+    """What failed first and most; empty where all is well."""
+    claim: str
+    """The cause in one sentence."""
+
+    def exit_code(self, style: Style) -> int:
+        """Give the exit code: the mesh's own for every failure, or podpath's by cause."""
+        return CODES[self.cause] if not self.cause or style not in STYLE_CODES else STYLE_CODES[style]
+
+
+def judge(settings: Settings, outcomes: Sequence[Outcome], untried: Sequence[Untried], tracked: dict[Family, bool]) -> Verdict:
+    """Judge a round. `tracked` says of which families conntrack follows connections here: without it there is no NAT."""
+    checks = list(_merge(settings, outcomes, tracked))
+    checks += [
+        Check(one.purpose, one.family, "untested", f"{_spell(one.purpose, one.family)} is not tested: {one.why}")
+        for one in untried
+    ]
+    return conclude(_name_families(checks, outcomes))
+
+
+def conclude(checks: Sequence[Check]) -> Verdict:
+    """Put the checks together: one that failed decides; nothing that proved a redirection leaves it undecided."""
+    failed = sorted(
+        (check for check in checks if check.state == "failed"),
+        key=lambda check: _GRAVITY.index(check.cause) if check.cause in _GRAVITY else 0,
+    )
+    if failed:
+        return Verdict(checks=tuple(checks), cause=failed[0].cause, claim=failed[0].claim)
+    if any(check.state == "passed" and check.purpose in {"outbound", "inbound", "inbound-chain", "loopback"} for check in checks):
+        return Verdict(checks=tuple(checks), cause="", claim="Traffic is redirected as it should be.")
+    why = next((check.claim for check in checks if check.state == "untested"), "nothing could be tried")
+    return Verdict(checks=tuple(checks), cause="undecided", claim=f"No redirection could be tested: {why}")
+
+
+def _merge(settings: Settings, outcomes: Sequence[Outcome], tracked: dict[Family, bool]) -> Iterator[Check]:
+    """Judge each probe; the loopback's, which not every mesh redirects, counts where it shows something that no other does."""
+    for outcome in outcomes:
+        probe = outcome.probe
+        if probe.purpose == "loopback" and not outcome.as_wanted:
+            others = [other for other in outcomes if other.probe.family == probe.family and other.probe.purpose in _DECISIVE]
+            telling = settings.style == "istio" or not tracked.get(probe.family, True)
+            if not telling or outcome.error in _NO_ROUTE or any(other.error not in _NO_ROUTE for other in others):
+                continue
+        yield _judge(settings, outcome, tracked)
+
+
+_DECISIVE = ("outbound", "inbound-chain")
+_LOCAL = ("loopback", "inbound-chain")
+"""Probes to an address of this pod: where no rule redirects them, nobody listens there, and they are refused."""
+
+
+def _judge(settings: Settings, outcome: Outcome, tracked: dict[Family, bool]) -> Check:
+    probe, what = outcome.probe, _spell(outcome.probe.purpose, outcome.probe.family)
+    what = f"{what} {probe.target.port}" if probe.purpose == "skipped" else what
+    if outcome.error in _NO_ROUTE and outcome.port is None:
+        why = f"{what} is not tested: there is no route to {probe.target} ({os.strerror(outcome.error)})"
+        return Check(probe.purpose, probe.family, "untested", why)
+    if outcome.as_wanted:
+        how = f"{probe.target} arrived at port {outcome.port}" if probe.redirected else f"{probe.target} was let go"
+        return Check(probe.purpose, probe.family, "passed", f"{what} holds: a connection to {how}.")
+    if outcome.error in _FILTERED:
+        said = (
+            f"{what}: a filter refuses the connection to {probe.target} before it is redirected ({os.strerror(outcome.error)})."
+        )
+        return Check(probe.purpose, probe.family, "failed", said, "filtered", "a DROP or REJECT in OUTPUT, or a policy")
+    if not probe.redirected:
+        return _judge_skipped(settings, outcome, what)
+    return _judge_missing(settings, outcome, what, tracked)
+
+
+def _judge_skipped(settings: Settings, outcome: Outcome, what: str) -> Check:
+    probe = outcome.probe
+    where = f"to port {outcome.port}" if outcome.port else "to a port where nothing listens"
+    chain = _CHAINS[settings.style][0]
+    match = f"--dport {probe.target.port}" if probe.purpose == "skipped" else f"-m owner --uid-owner {settings.proxy_uid}"
+    rule = f"{_program(probe.family)} -t nat -I {chain} -p tcp {match} -j RETURN"
+    said = f"{what}: the connection to {probe.target} is redirected {where}, although it must be let go."
+    return Check(
+        probe.purpose,
+        probe.family,
+        "failed",
+        said,
+        "skipped-redirected" if probe.purpose == "skipped" else "proxy-redirected",
+        rule,
+    )
+
+
+def _judge_missing(settings: Settings, outcome: Outcome, what: str, tracked: dict[Family, bool]) -> Check:
+    probe = outcome.probe
+    rule = _redirect_rule(settings, outcome)
+    if outcome.port is not None and outcome.arrived:
+        said = f"{what}: the connection to {probe.target} arrives at port {outcome.port}, not at {_spell_ports(probe.ports)}."
+        return Check(probe.purpose, probe.family, "failed", said, "wrong-port", rule)
+    if outcome.port is not None:
+        meant = f"as one to {outcome.original}" if outcome.original else "and conntrack does not know where it was meant to go"
+        said = (
+            f"{what}: the connection to {probe.target} arrives at port {outcome.port}, {meant}: another rule rewrites it first."
+        )
+        return Check(probe.purpose, probe.family, "failed", said, "wrong-port", rule)
+    if outcome.error == errno.ECONNREFUSED and probe.purpose not in _LOCAL:
+        said = (
+            f"{what}: the connection to {probe.target} is refused within this node: it is redirected to a port other than "
+            f"{_spell_ports(probe.ports)}, or rejected by a rule."
+        )
+        return Check(probe.purpose, probe.family, "failed", said, "wrong-port", rule)
+    if not tracked.get(probe.family, True):
+        said = f"{what}: there is no NAT rule for IPv{probe.family} in this pod at all (conntrack follows no connection of it)."
+        return Check(probe.purpose, probe.family, "failed", said, "no-rules", rule)
+    if probe.purpose in _LOCAL:
+        said = f"{what}: the connection to {probe.target} was not redirected to {_spell_ports(probe.ports)}."
+        cause: Cause = "inbound-missing" if probe.purpose == "inbound-chain" else "outbound-missing"
+        return Check(probe.purpose, probe.family, "failed", said, cause, rule)
+    said = f"{what}: the connection to {probe.target} was let out as it was (or dropped): no rule redirects it."
+    return Check(probe.purpose, probe.family, "failed", said, "outbound-missing", rule)
+
+
+def _name_families(checks: Sequence[Check], outcomes: Sequence[Outcome]) -> list[Check]:
+    """Say that a family was forgotten where the other is redirected: the commonest fault on pods with both."""
+    good = {outcome.probe.family for outcome in outcomes if outcome.probe.redirected and outcome.as_wanted}
+    named: list[Check] = []
+    for check in checks:
+        if (
+            check.cause in {"no-rules", "outbound-missing", "inbound-missing"}
+            and good - {check.family}
+            and check.family not in good
+        ):
+            said = f"{check.claim} IPv{10 - check.family} is redirected: the rules were written for that family only."
+            named.append(check._replace(cause="family-missing", claim=said))
+        else:
+            named.append(check)
+    return named
+
+
+def _redirect_rule(settings: Settings, outcome: Outcome) -> str:
+    probe = outcome.probe
+    inbound = probe.purpose in {"inbound", "inbound-chain"}
+    chain = _CHAINS[settings.style][int(inbound)]
+    return f"{_program(probe.family)} -t nat -A {chain} -p tcp -j REDIRECT --to-ports {(probe.ports or (0,))[0]}"
+
+
+def _program(family: Family) -> str:
+    return "ip6tables" if family == 6 else "iptables"
+
+
+def _spell_ports(ports: Sequence[int]) -> str:
+    return " or ".join(map(str, ports))
+
+
+def _spell(purpose: Purpose, family: Family) -> str:
+    names: dict[Purpose, str] = {
+        "outbound": "outbound redirection", "loopback": "redirection of the loopback probe",
+        "skipped": "the skipped outbound port",
+        "proxy-user": "the exemption of the proxy's own user", "inbound-chain": "the inbound chain",
+        "inbound": "inbound redirection", "skipped-inbound": "the skipped inbound port",
+    }  # fmt: skip
+    return f"IPv{family} {names[purpose]}"

@@ -1,0 +1,312 @@
+"""`podpath protect validate`: what it proves beyond the meshes' own validators, what it says, and how fast."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from podpath.protect.validate.addresses import Surroundings
+from podpath.protect.validate.attempt import Outcome
+from podpath.protect.validate.judgement import CODES, Check, conclude, judge
+from podpath.protect.validate.plan import MESHES, NOWHERE, Settings, choose_families, plan_probes
+from podpath.protect.validate.sockets import End, parse_end
+from tests.command import podpath
+from tests.protect.pods import PREFIX, SOMEBODY, UNPRIVILEGED, Pod, istio, linkerd, pod, run
+
+KERNEL = pytest.mark.kernel("iptables-nft-restore", "iptables-legacy-restore", "setpriv")
+
+
+@pytest.fixture
+def bare() -> Iterator[Pod]:
+    """Give a pod without any rule."""
+    with pod() as made:
+        yield made
+
+
+@KERNEL
+@pytest.mark.parametrize("backend", ["nft", "legacy"])
+@pytest.mark.parametrize("mesh", ["linkerd", "istio"])
+def test_both_families_on_both_backends(bare: Pod, mesh: str, backend: str) -> None:
+    """Rules of either mesh, written by iptables-nft or iptables-legacy, are proven in IPv4 and IPv6 without knowing the mesh."""
+    bare.restore(*(linkerd() if mesh == "linkerd" else [line for line in istio() if "127.0.0" not in line]), backend=backend)
+    answer = bare.validate()
+
+    assert (0, {4: "passed", 6: "passed"}) == (answer.code, answer.states("outbound"))
+    assert {4: "untested", 6: "untested"} == answer.states("inbound")
+
+
+@KERNEL
+def test_native_nftables_are_proven_too(bare: Pod) -> None:
+    """It looks at what rules do, so it does not matter who wrote them."""
+    chain = ("type nat hook output priority -100", "oifname != lo meta l4proto tcp redirect to :4140")
+    ruleset = "\n".join(("table inet m {", "chain o {", *chain, "}", "}", ""))
+    run("ip", "netns", "exec", bare.name, "nft", "-f", "-", stdin=ruleset)
+
+    assert {4: "passed", 6: "passed"} == bare.validate("--timeout", "0").states("outbound")
+
+
+@KERNEL
+@pytest.mark.parametrize(
+    ("lines", "families", "cause"),
+    [
+        ((), "46", "no-rules"),
+        (("-A OUTPUT -p udp -j REDIRECT --to-ports 4140",), "46", "outbound-missing"),
+        (tuple(linkerd()), "4", "family-missing"),
+        (tuple(linkerd()), "6", "family-missing"),
+        (("-A OUTPUT -p tcp -j REDIRECT --to-ports 15099",), "46", "wrong-port"),
+        (("-A OUTPUT -p tcp -j REDIRECT --to-ports 4143",), "46", "wrong-port"),
+    ],
+    ids=["nothing", "udp only", "IPv4 only", "IPv6 only", "to nobody", "to the inbound port"],
+)
+def test_the_cause_is_named(bare: Pod, lines: tuple[str, ...], families: str, cause: str) -> None:
+    """Each way of missing redirection has a cause, an exit code and the rule that is missing."""
+    bare.restore(*lines, families=families) if lines else None
+    answer = bare.validate("--timeout", "100ms", "--outbound-port", "4140")
+
+    assert (cause, CODES[cause]) == (answer.document["cause"], answer.code)  # type: ignore[index]  # one of the causes
+    assert "-t nat -A OUTPUT -p tcp -j REDIRECT --to-ports 4140" in answer.claims("failed")
+
+
+def test_a_refusing_filter_is_told_apart() -> None:
+    """A program on the control group that refuses the connection (EPERM) is no missing redirection."""
+    (probe,) = [one for one in plan_probes(Settings(families=(4,)), around())[0] if one.purpose == "outbound"]
+    verdict = judge(Settings(), [Outcome(probe, None, None, errno.EPERM)], (), {4: True})
+
+    assert ("filtered", 67) == (verdict.cause, verdict.exit_code("podpath"))
+
+
+@KERNEL
+def test_skipped_ports_are_held_to(bare: Pod) -> None:
+    """Ports that must be let go are, or the one that is not is named."""
+    bare.restore(*linkerd(25, 443))
+    good, bad = (
+        bare.validate("--skip-outbound-ports", "25,443"),
+        bare.validate("--skip-outbound-ports", "443,8443", "--timeout", "0"),
+    )
+
+    assert (0, "skipped-redirected", 65) == (good.code, bad.document["cause"], bad.code)
+    assert "8443" in bad.document["claim"]
+    assert "443 -j RETURN" in bad.claims("failed")
+
+
+@KERNEL
+def test_the_proxys_user_is_let_go(bare: Pod) -> None:
+    """Run as the proxy's own user, it proves that the proxy's connections are not sent back to the proxy."""
+    bare.restore(*linkerd())
+    good = bare.validate("--proxy-uid", "2102", "--timeout", "0", uid=2102)
+    bad = bare.validate("--proxy-uid", "2103", "--timeout", "0", uid=2103)
+
+    assert {4: "passed", 6: "passed"} == good.states("proxy-user")
+    assert ("proxy-redirected", 66) == (bad.document["cause"], bad.code)
+
+
+@KERNEL
+def test_with_cap_setuid_every_user_is_tried(bare: Pod) -> None:
+    """Who may change its user needs to be run but once: outbound, exemption and inbound chain are all tested."""
+    bare.restore(*[line for line in istio() if "127.0.0.6" not in line], families="4")
+    words = (
+        "ip",
+        "netns",
+        "exec",
+        bare.name,
+        sys.executable,
+        "-m",
+        "podpath",
+        "protect",
+        "validate",
+        "--json",
+        "--mode",
+        "istio",
+        "--families",
+        "4",
+    )
+    done = subprocess.run(words, capture_output=True, text=True, check=False, cwd="/")
+    states = {check["purpose"]: check["state"] for check in json.loads(done.stdout)["checks"]}
+
+    assert {"outbound": "passed", "proxy-user": "passed", "inbound-chain": "passed"} == {
+        key: states[key] for key in ("outbound", "proxy-user", "inbound-chain")
+    }
+    assert done.returncode == 0
+
+
+@KERNEL
+@pytest.mark.parametrize(("inbound", "code", "state"), [(True, 0, "passed"), (False, 63, "failed")])
+@pytest.mark.parametrize("family", [4, 6])
+def test_inbound_is_proven_with_somebody_outside(bare: Pod, family: int, code: int, state: str, *, inbound: bool) -> None:
+    """A reflector on the node connects back: arriving at the proxy's port proves the rule, elsewhere disproves it."""
+    bare.restore(*linkerd(8080, inbound=inbound))
+    at = "[fd00:9::1]:15105" if family == 6 else "10.9.0.1:15105"
+    reflector = bare.start("--reflect", at, "--allow", "10.9.0.0/24", "--allow", "fd00:9::/64", netns=bare.node)
+    try:
+        answer = bare.validate("--reflector", at, "--skip-inbound-ports", "8080", "--timeout", "5s")
+    finally:
+        reflector.kill()
+        reflector.communicate(timeout=5)
+
+    assert (code, state) == (answer.code, answer.states("inbound")[family])
+    assert {family: "passed"} == answer.states("skipped-inbound")
+
+
+@KERNEL
+def test_inbound_is_proven_by_who_comes(bare: Pod) -> None:
+    """A connection from outside, as a startup probe of the kubelet makes it, is enough."""
+    bare.restore(*linkerd())
+    process = bare.start("--json", "--await-inbound", "--families", "4", "--timeout", "10s")
+    caller = (
+        "import socket, time\nfor _ in range(15):\n  try: socket.create_connection(('10.9.0.2', 15104), 1).close()\n"
+        "  except OSError: pass\n  time.sleep(.1)"
+    )
+    run("ip", "netns", "exec", bare.node, sys.executable, "-c", caller)
+    out, _ = process.communicate(timeout=20)
+
+    assert process.returncode == 0
+    assert [check["state"] for check in json.loads(out)["checks"] if check["purpose"] == "inbound"] == ["passed"]
+
+
+@KERNEL
+def test_a_reflector_serves_its_networks_only(bare: Pod) -> None:
+    """Who asks from elsewhere, or not as it should be asked, gets no connection."""
+    bare.restore(*linkerd())
+    reflector = bare.start("--reflect", "10.9.0.1:15105", "--allow", "10.77.0.0/16", netns=bare.node)
+    try:
+        answer = bare.validate("--reflector", "10.9.0.1:15105", "--timeout", "600ms", "--families", "4")
+    finally:
+        reflector.kill()
+        reflector.communicate(timeout=5)
+
+    assert {4: "untested"} == answer.states("inbound")
+    assert "nobody connected" in answer.claims("untested")
+
+
+@KERNEL
+def test_without_a_route_it_is_undecided() -> None:
+    """A pod with nothing but its loopback: without any NAT that is told, with rules that only a route would show it is 3."""
+    with pod(addresses=False) as made:
+        answer = made.validate("--timeout", "0")
+
+        assert answer.code == 60
+        made.restore("-A OUTPUT -d 10.0.0.0/8 -p tcp -j REDIRECT --to-ports 4140", families="4")
+        answer = made.validate("--timeout", "0")
+
+    assert (3, "undecided") == (answer.code, answer.document["cause"])
+    assert "no route" in answer.claims("untested")
+
+
+@KERNEL
+def test_the_termination_message_names_the_cause(bare: Pod, tmp_path: Path) -> None:
+    """The kubelet's file gets the cause and the sentence; nothing is written where all is well."""
+    message = tmp_path / "termination-log"
+    message.touch(mode=0o666)
+    message.chmod(0o666)
+    for folder in (tmp_path, *list(tmp_path.parents)[:2]):
+        folder.chmod(0o755)
+    answer = bare.validate("--timeout", "0", "--termination-message", str(message))
+
+    assert message.read_text() == f"no-rules: {answer.document['claim']}"
+    bare.restore(*linkerd())
+    message.write_text("")
+    assert bare.validate("--termination-message", str(message)).code == 0
+    assert message.read_text() == ""
+
+
+@KERNEL
+def test_start_to_verdict_is_fast(bare: Pod) -> None:
+    """From the start of Python to the verdict on both families: less than 300 ms of the processor, and of the clock at best."""
+    bare.restore(*linkerd(443))
+    user = (*UNPRIVILEGED, f"--reuid={SOMEBODY}", f"--regid={SOMEBODY}")
+    own = (sys.executable, "-m", "podpath", "protect", "validate", "--skip-outbound-ports", "443")
+    words = ("ip", "netns", "exec", bare.name, *user, *own)
+    taken: list[tuple[float, float]] = []
+    for _ in range(5):
+        before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+        subprocess.run(words, capture_output=True, check=True, cwd="/")
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        taken.append((time.monotonic() - began, cpu))
+
+    assert min(cpu for _, cpu in taken) < 0.3
+    assert min(wall for wall, _ in taken) < 0.3 or os.getloadavg()[0] > 2
+
+
+def around(uid: int = 1000, *, may: bool = False, six: bool = True) -> Surroundings:
+    """Make surroundings of a pod."""
+    return Surroundings(uid=uid, may_change_user=may, addresses={4: ("10.9.0.2",), 6: ("fd00::2",) if six else ()}, tracked=0)
+
+
+def test_families_are_those_of_the_pods_addresses() -> None:
+    """A pod without an IPv6 address needs no rules for it, unless they are asked for."""
+    assert [(4, 6), (4,), (6,)] == [
+        choose_families(Settings(), around()),
+        choose_families(Settings(), around(six=False)),
+        choose_families(Settings(families=(6,)), around()),
+    ]
+
+
+def test_what_cannot_be_tried_is_said() -> None:
+    """As the proxy's user outbound stays untried; as another its exemption does; with CAP_SETUID neither."""
+    mesh = MESHES["istio"]
+    settings = Settings(style="istio", proxy_uid=1337, outbound=mesh.outbound, inbound=mesh.inbound, inbound_chain=True)
+    as_proxy, as_other, as_any = (
+        {one.purpose for one in plan_probes(settings, seen)[1]} for seen in (around(1337), around(7), around(7, may=True))
+    )
+
+    assert ({"outbound", "inbound"}, {"proxy-user", "inbound"}, {"inbound"}) == (as_proxy, as_other, as_any)
+
+
+def test_probes_do_not_leave_the_node() -> None:
+    """Whatever goes to an address of nobody has one hop to live."""
+    probes, _ = plan_probes(Settings(proxy_uid=1, skip_outbound=(25,)), around(7, may=True))
+
+    assert {1} == {probe.hops for probe in probes if probe.target.address in NOWHERE.values()}
+
+
+def test_an_arrival_without_its_origin_proves_nothing() -> None:
+    """A connection that arrived with another original destination was rewritten by somebody else first."""
+    (probe,) = [one for one in plan_probes(Settings(families=(4,)), around())[0] if one.purpose == "outbound"]
+    verdict = judge(Settings(), [Outcome(probe, 4140, End("10.0.0.9", 80))], (), {4: True})
+
+    assert "wrong-port" == verdict.cause
+    assert "another rule rewrites it first" in verdict.claim
+
+
+def test_nothing_proven_is_undecided() -> None:
+    """Where no check passed and none failed there is no verdict."""
+    assert "undecided" == conclude([Check("inbound", 4, "untested", "x")]).cause
+
+
+@pytest.mark.parametrize("text", ["1.2.3.4", "1.2.3.4:x", "fd00::1:20001", "[1.2.3.4]:1", "host:1", "[fd00::1]:99999", ":1"])
+def test_wrong_addresses_are_refused(text: str) -> None:
+    """An address without a port, a name, an IPv6 address without brackets."""
+    with pytest.raises(ValueError):  # noqa: PT011  # what the message is, the option says
+        parse_end(text)
+    assert podpath("protect", "validate", "--connect-addr", text).returncode == 2
+
+
+def test_addresses_are_spelt_as_they_are_read() -> None:
+    """Reading and spelling an end are each other's inverse."""
+    assert ["192.0.2.2:1404", "[fd00::1]:20001"] == [str(parse_end(text)) for text in ("192.0.2.2:1404", "[fd00::1]:20001")]
+
+
+def test_bad_options_are_usage_errors() -> None:
+    """Durations, ports, networks and levels that are none end with 2 and one line."""
+    wrong = (
+        ("--timeout", "120"), ("--skip-outbound-ports", "a-b"), ("--reflect", "127.0.0.1:0", "--allow", "x"),
+        ("--reflect", "127.0.0.1:0"), ("--log-level", "loud"), ("--listen-addr", "0.0.0.0:1", "--connect-addr", "[::1]:1"),
+    )  # fmt: skip
+    for options in wrong:
+        done = podpath("protect", "validate", *options)
+        assert (2, True) == (done.returncode, done.stderr.startswith("podpath: ")), (options, done.stderr)
+
+
+def test_namespaces_are_gone() -> None:
+    """Nothing of the tests' own stays behind."""
+    assert f"{PREFIX}{os.getpid()}" not in run("ip", "netns", "list")
