@@ -1,0 +1,74 @@
+"""The judgement of folders of CNI configurations: whatever stands in the files, it ends, and says the same as the runtimes."""
+
+from __future__ import annotations
+
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from podpath.checks.cni_conf import ConfFile, Network, parse_network, parse_version
+from podpath.checks.cni_lint import has_plugin, lint_folder
+from podpath.checks.cni_runtimes import SIZE_LIMIT, RuntimeSettings, judge_containerd
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8) | st.sampled_from(["bridge", "true", "1.0.0", "k8s"]),
+    lambda inner: st.lists(inner, max_size=3)
+    | st.dictionaries(
+        st.sampled_from(["name", "type", "plugins", "cniVersion", "cniVersions", "disableGC", "capabilities", "ipam"]), inner,
+        max_size=6,
+    ),
+    max_leaves=20,
+)  # fmt: skip
+NAMES = st.sampled_from(["10.conf", "20.conflist", "30.json", ".x.conf", "k8s/1.conf", "a.conf.bak", "b.cilium_bak"])
+FILES = st.lists(
+    st.builds(
+        ConfFile, name=NAMES, content=st.none() | st.binary(max_size=30) | VALUES.map(lambda value: json.dumps(value).encode())
+    ),
+    max_size=5,
+)
+
+
+@given(FILES, st.booleans(), st.none() | st.just({"bridge": ("1.0.0",)}))
+def test_judging_never_raises(files: list[ConfFile], drop_ins: bool, programs: dict[str, tuple[str, ...]] | None) -> None:  # noqa: FBT001  # drawn
+    """Any content gives two verdicts, and every remark names a file that is there."""
+    found = lint_folder(files, RuntimeSettings(drop_ins=drop_ins), programs)
+
+    assert len(found.verdicts) == 2
+    assert {remark.file for remark in found.remarks} <= {file.name for file in files} | {""}
+
+
+@given(FILES)
+def test_the_order_of_listing_does_not_matter(files: list[ConfFile]) -> None:
+    """A folder has no order: the runtimes sort by name."""
+    unique = list({file.name: file for file in files}.values())
+
+    assert lint_folder(unique, RuntimeSettings()).verdicts == lint_folder(unique[::-1], RuntimeSettings()).verdicts
+
+
+def test_a_file_that_is_too_large_fails_containerd() -> None:
+    """Beyond its limit containerd does not read a file, and loads nothing."""
+    text = json.dumps({"name": "k8s", "type": "bridge", "pad": "x" * SIZE_LIMIT}).encode()
+
+    assert judge_containerd([ConfFile(name="10.conf", content=text)], RuntimeSettings()).network is None
+
+
+def test_lines_are_those_of_the_keys() -> None:
+    """A trouble and a plugin stand at the line of what they are about."""
+    text = '{\n "name": "k8s",\n "plugins": [\n  {"type": "bridge"},\n  {"type": "portmap"}\n ]\n}'
+    found = parse_network(ConfFile(name="10.conflist", content=text.encode()))
+
+    assert isinstance(found, Network)
+    assert [4, 5] == [plugin.line for plugin in found.plugins]
+
+
+def test_versions_are_numbers() -> None:
+    """Missing parts are nought, an empty version is 0.1.0, words are none."""
+    assert [(1, 0, 0), (0, 1, 0), None] == [parse_version("1"), parse_version(""), parse_version("v1")]
+
+
+def test_a_plugin_is_seen_in_broken_files_too() -> None:
+    """Whoever looks for an entry finds it in a list, in a single configuration and in a file that is cut off."""
+    texts = ('{"plugins": [{"type": "m"}]}', '{"type": "m"}', '{"plugins": [{"type": "m"', '{"type": "n", "x": "m"}')
+
+    assert [True, True, True, False] == [has_plugin(ConfFile(name="a.conf", content=text.encode()), "m") for text in texts]
