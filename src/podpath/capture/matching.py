@@ -54,29 +54,29 @@ class Passages:
 
 
 class Matching:
-    """Captures, matched. What it gives are plain values; what begins with an underscore is of this package."""
+    """Captures, matched. What has NumPy in it (`joined`, `passages`, `way`, `order`, `rows`) is for this package alone."""
 
     def __init__(self, files: Sequence[CapturedFile], flows: Sequence[Flows] | None = None) -> None:
         """Match."""
-        self._joined = Joined(files, flows)
-        self._instances: Instances = find_instances(self._joined)
-        self._linked: Linked = link_instances(self._joined, self._instances)
-        self._passages, self._way = self._find_passages()
+        self.joined = Joined(files, flows)
+        self.instances: Instances = find_instances(self.joined)
+        self.linked: Linked = link_instances(self.joined, self.instances)
+        self.passages, self.way = self._find_passages()
         self._orders: dict[int, list[Placed]] = {}
 
     @property
     def points(self) -> tuple[Point, ...]:
         """The points, by their numbers."""
-        return self._joined.points
+        return self.joined.points
 
     @property
     def clocks(self) -> tuple[ClockOffset, ...]:
         """How far each host's clock is ahead of the first one's."""
-        return self._clocks.offsets
+        return self.measured.offsets
 
     def __len__(self) -> int:
         """Count the connections."""
-        return self._linked.count
+        return self.linked.count
 
     def __iter__(self) -> Iterator[Connection]:
         """Give all connections, each made when it is asked for."""
@@ -84,16 +84,16 @@ class Matching:
 
     def numbers(self, file: str) -> tuple[int, ...]:
         """Give for each packet of a file the number of its connection; -1 for what is of none."""
-        at = [each.name for each in self._joined.files].index(file)
-        part = self._way[self._joined.starts[at] : self._joined.starts[at + 1]]
+        at = [each.name for each in self.joined.files].index(file)
+        part = self.way[self.joined.starts[at] : self.joined.starts[at + 1]]
         return tuple((part >> 1).tolist())
 
     def connection(self, number: int) -> Connection:
         """Give one connection as all points show it."""
-        mine = np.flatnonzero(self._linked.connection == number)
+        mine = np.flatnonzero(self.linked.connection == number)
         isns = [
             next((int(value) for value in values[mine].tolist() if value != NONE), None)
-            for values in (self._instances.client_isn, self._instances.server_isn)
+            for values in (self.instances.client_isn, self.instances.server_isn)
         ]
         forward, backward = self._describe(2 * number), self._describe(2 * number + 1)
         some = (forward.passages or backward.passages)[0]
@@ -102,11 +102,11 @@ class Matching:
         )
 
     def _describe(self, way: int) -> Way:
-        passages = tuple(self._describe_passage(placed) for placed in self._order(way))
+        passages = tuple(self._describe_passage(placed) for placed in self.order(way))
         return Way(passages=passages, translations=find_translations(passages))
 
     def _describe_passage(self, placed: Placed) -> Passage:
-        joined, rows = self._joined, placed.rows
+        joined, rows = self.joined, placed.rows
         first, last = int(rows[0]), int(rows[-1])
         return Passage(
             point=int(joined.point[first]),
@@ -119,38 +119,39 @@ class Matching:
             last=joined.sighting(last),
         )
 
-    def _order(self, way: int) -> list[Placed]:
+    def order(self, way: int) -> list[Placed]:
         """Give the passages of a way in the order of its packets."""
         if way not in self._orders:
             there, back = (self._place(each) for each in (way, way ^ 1))
-            self._orders[way] = order_passages(self._joined, self._clocks, there, back)
-            self._orders[way ^ 1] = order_passages(self._joined, self._clocks, back, there)
+            self._orders[way] = order_passages(self.joined, self.measured, there, back)
+            self._orders[way ^ 1] = order_passages(self.joined, self.measured, back, there)
         return self._orders[way]
 
     def _place(self, way: int) -> list[Placed]:
-        rows = self._rows(way)
-        numbers = self._passages.number[rows]
+        rows = self.rows(way)
+        numbers = self.passages.number[rows]
         parts = [(number, rows[numbers == number]) for number in dict.fromkeys(numbers.tolist())]
-        return place_passages(self._joined, self._clocks, parts) if parts else []
+        return place_passages(self.joined, self.measured, parts) if parts else []
 
-    def _rows(self, way: int) -> Numbers:
+    def rows(self, way: int) -> Numbers:
         """Give the packets of a way, file by file, in their order."""
         order, starts = self._by_way
         return order[starts[way] : starts[way + 1]]
 
     @cached_property
-    def _clocks(self) -> Clocks:
-        return measure_clocks(self._joined, self._way)
+    def measured(self) -> Clocks:
+        """The clocks, as the package uses them."""
+        return measure_clocks(self.joined, self.way)
 
     @cached_property
     def _by_way(self) -> tuple[Numbers, Numbers]:
         """The packets of all ways, way by way, and where each begins."""
-        order = order_by(self._way + 1)
-        return order, np.cumsum(np.bincount(self._way + 1, minlength=2 * len(self) + 1))
+        order = order_by(self.way + 1)
+        return order, np.cumsum(np.bincount(self.way + 1, minlength=2 * len(self) + 1))
 
     def _find_passages(self) -> tuple[Passages, Numbers]:
         """Give the passages numbers, and say which way each packet goes."""
-        joined, instances, linked = self._joined, self._instances, self._linked
+        joined, instances, linked = self.joined, self.instances, self.linked
         number = instances.number
         known = np.flatnonzero(number >= 0)
         mine = number[known] if len(known) < len(number) else number

@@ -7,7 +7,7 @@ which falls at each router. What is still even is ordered as the other direction
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,18 @@ from podpath.capture.clock import Clocks
 from podpath.capture.joined import Joined
 
 Numbers = NDArray[np.int64]
-Apart = Mapping[tuple[int, int], int]
-"""By the places of two passages in their list, how much later than the first the second one sees the packets of both, in
-nanoseconds by the first host's clock."""
+
+
+class Later(NamedTuple):
+    """How much later than one passage another sees the packets of both, in nanoseconds by the first host's clock."""
+
+    median: int
+    spread: int
+    """By how much a packet differs from that at most."""
+
+
+Apart = Mapping[tuple[int, int], Later]
+"""By the places of two passages in their list, how far they are apart; what shares no packet is missing."""
 
 
 class Placed(NamedTuple):
@@ -50,21 +59,35 @@ def place_passages(joined: Joined, clocks: Clocks, passages: Sequence[tuple[int,
 
 def measure_apart(joined: Joined, placed: Sequence[Placed]) -> Apart:
     """Give the median time between each two passages, over the packets that both show, else over segments that begin alike."""
-    found: dict[tuple[int, int], int] = {}
+    found: dict[tuple[int, int], Later] = {}
     for one in range(len(placed)):
         for other in range(one + 1, len(placed)):
             later = _later(joined, placed[one], placed[other])
             if later is not None:
-                found[one, other], found[other, one] = later, -later
+                found[one, other], found[other, one] = later, later._replace(median=-later.median)
     return found
 
 
-def _later(joined: Joined, one: Placed, other: Placed) -> int | None:
+def _later(joined: Joined, one: Placed, other: Placed) -> Later | None:
     for values in (joined.same, joined.column("seq")):
-        _, here, there = np.intersect1d(values[one.rows], values[other.rows], return_indices=True)
-        if len(here):
-            return int(np.median(other.times[there] - one.times[here]))
+        mine, its = values[one.rows], values[other.rows]
+        (once, here), (once_too, there) = _single(mine), _single(its)
+        _, at, place = np.intersect1d(once, once_too, assume_unique=True, return_indices=True)
+        if len(at):
+            times = other.times[there[place]] - one.times[here[at]]
+            median = int(np.median(times))
+            return Later(median, int(np.abs(times - median).max()))
+        common = np.intersect1d(mine, its)
+        if len(common):  # only what was sent several times, so the nearest are taken to be the same
+            apart = other.times[its == common[0]][:, None] - one.times[mine == common[0]]
+            return Later(int(apart.flat[np.abs(apart).argmin()]), 0)
     return None
+
+
+def _single(values: NDArray[Any]) -> tuple[NDArray[Any], Numbers]:
+    """Give the values that stand only once, and where."""
+    found, first, counts = np.unique(values, return_index=True, return_counts=True)
+    return found[counts == 1], first[counts == 1]
 
 
 def order_passages(joined: Joined, clocks: Clocks, placed: Sequence[Placed], back: Sequence[Placed]) -> list[Placed]:
@@ -75,7 +98,8 @@ def order_passages(joined: Joined, clocks: Clocks, placed: Sequence[Placed], bac
     wins = [0] * len(placed)
     for at, one in enumerate(placed):
         for place in range(at + 1, len(placed)):
-            first = _by_time(clocks, one, placed[place], apart.get((at, place)))
+            later = apart.get((at, place))
+            first = _by_time(clocks, one, placed[place], later.median if later else None)
             if first is None:
                 first = _by_return(joined, one, placed[place], back)
             wins[at if first else place] += 1
@@ -98,8 +122,8 @@ def _by_return(joined: Joined, one: Placed, other: Placed, back: Sequence[Placed
         for far in back:
             if near.device == one.device and far.device == other.device and near.device != far.device:
                 later = _later(joined, near, far)
-                if later:
-                    return later < 0
+                if later and later.median:
+                    return later.median < 0
     if one.depth != other.depth:
         return one.depth < other.depth  # a packet is put into a tunnel before it is taken out
     return bool(one.rows[0] < other.rows[0])

@@ -118,10 +118,11 @@ class Loss:
     """Each point that it passed, in order; the last is where it was last seen."""
     missing_at: int
     """The point where it should have been seen next."""
-    before: Sighting | None
-    """A packet of the same direction that the missing point did capture, the last before it; None where there was none."""
-    after: Sighting | None
-    """The same, the next one after it."""
+    before: Sighting
+    """What shows that the missing point was capturing: the last packet there before it should have come, of the same direction
+    where there is one, else any."""
+    after: Sighting
+    """The same, the first one after it."""
     basis: str
     """Why it should have come there: `same direction` passed there, the `reverse direction` did, or `neighbours` (other
     connections with the same server) do."""
@@ -136,14 +137,14 @@ class Loss:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unseen:
-    """A packet that a later point does not show, though nothing says that it was lost."""
+    """Packets of one direction that a later point does not show, though nothing says that they were lost."""
 
     connection: int
     forward: bool
-    what: str
-    begin: int
-    end: int
-    seen: tuple[Sighting, ...]
+    packets: int
+    first: Sighting
+    """The first of them, where it was last seen."""
+    last: Sighting
     missing_at: int
     why: str
     """Why no loss is claimed: `the capture there had not begun`, `the other side acknowledged it`."""
@@ -154,6 +155,7 @@ class Losses:
     """What did not arrive."""
 
     lost: tuple[Loss, ...]
+    """In the order of connections, then of time."""
     unseen: tuple[Unseen, ...]
 
 
@@ -178,4 +180,3 @@ class Journey:
     seen: tuple[Sighting, ...]
     """In the order of the way, at each point in the order of bytes."""
     lost: tuple[Loss, ...]
-    unseen: tuple[Unseen, ...]
