@@ -15,7 +15,7 @@ from podpath.lab.apply import TRACING, require_lab
 from podpath.lab.drops import PREFIX
 from tests.command import podpath
 
-pytestmark = pytest.mark.kernel("iptables-nft-restore", "conntrack", "nft", "ipset")
+pytestmark = pytest.mark.kernel("iptables-nft-restore", "conntrack", "nft", "ipset", "ovs-vswitchd")
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "incidents"
 STATE = ("ip netns list; ip -br link; ip rule; ip route show table all; sysctl -a 2>/dev/null | grep -E 'rp_filter|forward'; "
@@ -43,11 +43,28 @@ def orphans() -> list[str]:
     return [process for process in instances if process.isdigit() and not Path(f"/proc/{process}").exists()]
 
 
-@pytest.mark.parametrize("name", ["rp-filter-reset", "br-netfilter-off", "kube-proxy-before-cilium"])
+@pytest.mark.parametrize("name", ["rp-filter-reset", "br-netfilter-off", "kube-proxy-before-cilium", "host-disconnect"])
 def test_the_twin_of_a_recorded_node_does_what_the_model_says(name: str) -> None:
     """A bundle rebuilt on the kernel fails as its node did: frame by frame, rule by rule."""
     require_lab()
     result = podpath("lab", "twin", str(EXAMPLES / name / "bundle"))
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "They agree" in result.stdout
+
+
+def test_a_twin_with_open_vswitch_teaches_the_wrong_mac() -> None:
+    """The look-up that goes out by a slave of the bond teaches the switch's neighbours the slave's MAC, as it did on the node."""
+    require_lab()
+    probe = "udp 10.88.14.57 > 169.254.169.254:80 from host"
+    result = podpath("lab", "twin", str(EXAMPLES / "host-disconnect/bundle"), "--probe", probe)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "wire-0 holds 10.88.14.57 at 3c:fd:fe:a2:40:10" in result.stdout
+
+
+def test_an_incidents_name_stands_for_its_broken_node() -> None:
+    """The twin of a built-in incident is built from what its node's bundle shows."""
+    require_lab()
+    result = podpath("lab", "twin", "forward-policy-drop")
     assert result.returncode == 0, result.stdout + result.stderr
     assert "They agree" in result.stdout
 

@@ -17,7 +17,7 @@ from podpath.diagnosis.diagnose import diagnose
 from podpath.diagnosis.diagnosis import Diagnosis
 from podpath.lab.agree import Tally, observe_case, predict, run_cases
 from podpath.lab.agreement import compare
-from podpath.lab.apply import apply, enter_private_world, require_lab, run
+from podpath.lab.apply import apply, enter_private_world, has_openvswitch, require_lab, run, stop_daemons
 from podpath.lab.drops import DropTracer
 from podpath.lab.generate import GeneratedCase, generate_case
 from podpath.lab.incidents.incident import Incident
@@ -49,23 +49,33 @@ def lab() -> None:
 def twin(evidence: tuple[str, ...], probe: str | None) -> None:
     """Build the node of some evidence on this kernel, send the probe, and hold what happens against the model.
 
+    The name of a built-in incident stands for the bundle of its broken node.
+
     \b
     Examples:
       sudo podpath lab twin node-bundle.tar.gz --probe 'tcp 10.244.1.5 > 10.96.0.1:443'
+      sudo podpath lab twin rp-filter-reset
 
     \b
     Exit codes: 0 the kernel does what the model says, 1 it does not, 2 usage error or no root.
     """  # noqa: D301  # click wants the backspace itself
     require_lab()
-    case = read_case(evidence)
-    asked = _choose_probe(case, probe)
-    enter_private_world()
+    chosen = INCIDENTS.get(evidence[0]) if len(evidence) == 1 and not Path(evidence[0]).exists() else None
+    if chosen is None:
+        case = read_case(evidence)
+        asked = _choose_probe(case, probe)
+        enter_private_world()
+    else:
+        enter_private_world()
+        case = _break(chosen)
+        asked = _choose_probe(case, probe or str(chosen.asked(1)))
     tracer = DropTracer()
     try:
         with progress("building the twin"):
             seen: TwinRun = run_twin(case.node, asked, tracer)
     finally:
         tracer.close()
+        stop_daemons()
     click.echo(render_twin(seen), nl=False)
     click.get_current_context().exit(DISAGREES if seen.differences else 0)
 
@@ -81,8 +91,8 @@ def script(evidence: tuple[str, ...], probe: str | None) -> None:
       podpath lab script node-bundle.tar.gz > node.sh && sudo unshare --mount --net sh node.sh
     """  # noqa: D301  # as above
     case = read_case(evidence)
-    plan = plan_twin(case.node, _choose_probe(case, probe) if probe or case.attempts else None)
-    click.echo(emit_shell(plan.twin, plan.standins, plan.notes), nl=False)
+    plan = plan_twin(case.node, _choose_probe(case, probe) if probe or case.attempts else None, openvswitch=has_openvswitch())
+    click.echo(emit_shell(plan.twin, plan.standins, plan.wired.notes), nl=False)
 
 
 @lab.command()
@@ -121,6 +131,19 @@ def incident(name: str | None, *, only_break: bool, only_fix: bool, bundle: str 
         if not only_break:
             apply(chosen.mended_by)
             _tell("mended", stage, 2)
+    finally:
+        stage.close()
+
+
+def _break(chosen: Incident) -> Case:
+    """Build an incident's node, break it, and read its bundle."""
+    stage = build_stage(chosen)
+    try:
+        stage.probe(0)
+        apply(chosen.broken_by)
+        with tempfile.TemporaryDirectory() as folder:
+            stage.collect(Path(folder) / "bundle", broken=True)
+            return read_case((str(Path(folder) / "bundle"),))
     finally:
         stage.close()
 

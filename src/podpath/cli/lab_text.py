@@ -25,6 +25,7 @@ def render_twin(seen: TwinRun) -> str:
     else:
         count = sum(frame.packet is not None for frame in seen.evidence.observation.frames)
         lines.append(f"They agree: {count} frames on the node's devices, every rule that matched, and what the client saw.")
+    lines += ["", *(f"learned: {escape(line)}" for line in seen.learned)] if seen.learned else []
     lines += ["", *(f"note: {escape(note)}" for note in seen.notes)] if seen.notes else []
     return "\n".join(lines) + "\n"
 

@@ -75,6 +75,8 @@ def emit(walk: Walk, skb: Skb, link: Link) -> Next:
         return wire.leave(walk, skb, link)
     namespace = walk.engine.namespace(HOST)
     dmac = skb.packet.dmac
+    template = "{0} hands it to bridge {1}"
+    walk.step("device transmit", skb, wire.FUNCTION, skb.packet, "transmit", template, link.name, bridge.name, link=link.name)
     for other in internal_ports(namespace, bridge):
         if other.name != link.name and dmac == namespace.mac(other):
             skb.link = other

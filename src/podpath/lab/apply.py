@@ -8,6 +8,7 @@ ends, the kernel takes everything down: there is nothing to clean up (mount_name
 from __future__ import annotations
 
 import ctypes
+import json
 import os
 import shutil
 import signal
@@ -18,6 +19,7 @@ from pathlib import Path
 
 from podpath.collect import netns as netns_file
 from podpath.lab.script import WRITE_SYSCTLS, Command
+from podpath.lab.switches import SCHEMA
 from podpath.net.errors import PodpathError
 
 NETNS_DIRECTORY = Path("/run/netns")
@@ -31,6 +33,7 @@ TOOLS = {
 
 _CLONE_NEWNS, _CLONE_NEWNET = 0x20000, 0x40000000
 _PR_SET_PDEATHSIG = 1
+_daemons: list[subprocess.Popen[bytes]] = []
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -78,6 +81,8 @@ def run(command: Command) -> str:
     with inside(command.netns):
         if command.arguments == WRITE_SYSCTLS:
             return _write_sysctls(command)
+        if command.stays:
+            return _start(command)
         done = subprocess.run(
             command.arguments, input=command.stdin or None, stdin=None if command.stdin else subprocess.DEVNULL,
             capture_output=True, text=True, check=False, timeout=60,
@@ -86,6 +91,22 @@ def run(command: Command) -> str:
         shown = f"\nit read:\n{command.stdin}" if command.stdin else ""
         raise LabError(f"{_name(command)} failed: {done.stderr.strip()}{shown}")
     return done.stdout
+
+
+def _start(command: Command) -> str:
+    """Start a daemon that the kernel ends with this process, however that ends."""
+    bound = ("setpriv", "--pdeathsig", "KILL", *command.arguments)
+    nothing = subprocess.DEVNULL
+    _daemons.append(subprocess.Popen(bound, stdin=nothing, stdout=nothing, stderr=nothing))
+    return ""
+
+
+def stop_daemons() -> None:
+    """End what was started to stay."""
+    while _daemons:
+        daemon = _daemons.pop()
+        daemon.kill()
+        daemon.wait()
 
 
 def _name(command: Command) -> str:
@@ -109,6 +130,18 @@ def apply(commands: Iterable[Command]) -> None:
     """Run commands in order; the first that fails ends it with `LabError`."""
     for command in commands:
         run(command)
+
+
+def read_neighbours(netns: str) -> Iterator[tuple[str, str]]:
+    """Give the (address, MAC) pairs that a namespace holds."""
+    for entry in json.loads(run(Command(("ip", "-n", netns, "-j", "neigh"))) or "[]"):
+        if "lladdr" in entry:
+            yield entry["dst"], entry["lladdr"]
+
+
+def has_openvswitch() -> bool:
+    """Tell whether Open vSwitch is installed, with the schema that its database is made from."""
+    return shutil.which("ovs-vswitchd") is not None and shutil.which("ovsdb-tool") is not None and Path(SCHEMA).is_file()
 
 
 @contextmanager

@@ -45,11 +45,15 @@ class Command(NamedTuple):
     stdin: str = ""
     netns: str | None = None
     """The namespace that it runs in; None where the command itself names it."""
+    stays: bool = False
+    """True for a daemon, which runs until the lab ends."""
 
     def shell(self) -> str:
         """Spell it for a POSIX shell."""
         prefix = ("ip", "netns", "exec", self.netns) if self.netns else ()
         line = shlex.join((*prefix, *self.arguments))
+        if self.stays:
+            return f'{line} &\ndaemons="$daemons $!"'
         return f"{line} <<'END'\n{self.stdin.rstrip()}\nEND" if self.stdin else line
 
 
@@ -63,13 +67,13 @@ class Twin:
     """What the script does not rebuild, one sentence each."""
 
 
-def emit_twin(node: Node) -> Twin:
-    """Write the commands that rebuild a node in network namespaces."""
+def emit_twin(node: Node, switches: tuple[Command, ...] = (), given: frozenset[tuple[str, str]] = frozenset()) -> Twin:
+    """Write the commands that rebuild a node in network namespaces; `switches` make the `given` (namespace, device) pairs."""
     names = tuple(node.namespaces)
     left_out: list[str] = []
-    made: set[tuple[str, str]] = set()
+    made: set[tuple[str, str]] = set(given)
     create = list(_creations(node, made, left_out))
-    commands = [Command(("ip", "-batch", "-"), _batch([*(f"netns add {name}" for name in names), *create]))]
+    commands = [Command(("ip", "-batch", "-"), _batch([*(f"netns add {name}" for name in names), *create])), *switches]
     for netns in node.namespaces.values():
         commands += _emit_state(netns, {link for name, link in made if name == netns.name}, left_out)
     return Twin(commands=tuple(commands), namespaces=names, left_out=tuple(left_out))
@@ -363,7 +367,11 @@ def emit_shell(twin: Twin, standins: tuple[Command, ...] = (), notes: tuple[str,
         "# Rebuilds one node in network namespaces, then gives a shell; leaving it takes everything down.",
         "# Run as root, best in a world of its own: unshare --mount --net sh THIS-FILE",
         "set -eu",
-        f'take_down() {{ for netns in {names}; do ip netns del "$netns" 2>/dev/null || :; done; }}',
+        "daemons=",
+        "take_down() {",
+        "  kill $daemons 2>/dev/null || :",
+        f'  for netns in {names}; do ip netns del "$netns" 2>/dev/null || :; done',
+        "}",
         "trap take_down EXIT",
         "mkdir -p /run/netns",
     ]

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 
 from podpath.datapath.conversation import converse
-from podpath.datapath.trace import Conversation, Delivered, Transmitted
+from podpath.datapath.trace import Conversation, Delivered, Trace, Transmitted
 from podpath.lab import conversation
 from podpath.lab.agreement import Difference, Evidence, compare_branch
-from podpath.lab.apply import apply
+from podpath.lab.apply import apply, has_openvswitch, read_neighbours
 from podpath.lab.bpf_standin import emulate_programs
 from podpath.lab.conversation import USUAL, Patience
 from podpath.lab.counters import RulePlace, read_counters
@@ -25,6 +25,8 @@ from podpath.net.probe import Probe
 from podpath.node.node import Node
 
 IPV4 = 0x0800
+PATIENCE = conversation.Patience(0.1)
+"""How long to wait: a neighbour that does not answer has failed by then, and a twin is tried once or a few times."""
 DRAWS = 12
 """Tries for the kernel to draw what the model took: enough for a Service of a handful of endpoints."""
 
@@ -38,6 +40,8 @@ class TwinRun:
     differences: tuple[Difference, ...]
     notes: tuple[str, ...]
     """What the twin holds otherwise than the node, one sentence each."""
+    learned: tuple[str, ...] = ()
+    """Wrong MACs that hosts outside hold for the node's addresses after the probe, one sentence each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,11 +63,11 @@ class Plan:
         return (*self.wired.notes, *self.twin.left_out)
 
 
-def plan_twin(node: Node, probe: Probe | None) -> Plan:
+def plan_twin(node: Node, probe: Probe | None, *, openvswitch: bool = False) -> Plan:
     """Write the twin of a node; a probe is needed where a stand-in has to know the connection (BPF masquerade)."""
-    wired = wire_outward_devices(node)
+    wired = wire_outward_devices(node, openvswitch=openvswitch)
     standins = (*wired.commands, *(emulate_programs(node, probe, wired.outward) if probe else ()))
-    return Plan(wired=wired, twin=emit_twin(wired.node), standins=standins)
+    return Plan(wired=wired, twin=emit_twin(wired.node, wired.switches, wired.given), standins=standins)
 
 
 def run_twin(node: Node, probe: Probe, tracer: DropTracer) -> TwinRun:
@@ -73,23 +77,63 @@ def run_twin(node: Node, probe: Probe, tracer: DropTracer) -> TwinRun:
     the likeliest branch took, at most `DRAWS` times.
     """
     probe = _fresh(node, probe)
-    plan = plan_twin(node, probe)
+    plan = plan_twin(node, probe, openvswitch=has_openvswitch())
     apply(plan.commands)
     runs: list[TwinRun] = []
     counted: Mapping[RulePlace, int] = {}
     for draw in range(DRAWS):
         asked = probe if draw == 0 else probe._replace(sport=probe.sport % 60000 + 1000 + draw)
-        prediction = converse(node, asked, script=KERNEL_SCRIPTS.get(asked.protocol, ()), settled=REGISTRATION)
-        first = prediction.branches[0]
-        sender = first.traces[0].start
-        ports = _listening_ports(prediction, asked)
-        evidence = observe(plan.wired.node, asked._replace(netns=sender, in_dev=None), tracer, ports)
+        predictions = [_predict(*variant) for variant in _variants(node, asked, plan.wired)]
+        first = predictions[0].branches[0]
+        ports = _listening_ports(predictions[0], asked)
+        sender = _sender(first.traces[0], plan.wired)
+        evidence = observe(plan.wired.node, asked._replace(netns=sender, in_dev=None), tracer, ports, PATIENCE)
         evidence, counted = _since(evidence, counted), evidence.counters
-        differences = compare_branch(first, evidence, frozenset(plan.wired.far_ends))
-        runs.append(TwinRun(prediction=prediction, evidence=evidence, differences=differences, notes=plan.notes))
-        if not differences or not any(assumption.random for assumption in first.assumptions):
+        learned = _learned(node, plan.wired)
+        for prediction in predictions:
+            differences = compare_branch(prediction.branches[0], evidence, frozenset(plan.wired.far_ends))
+            runs.append(TwinRun(
+                prediction=prediction, evidence=evidence, differences=differences, notes=plan.notes, learned=learned,
+            ))  # fmt: skip
+        if any(not run.differences for run in runs) or not any(assumption.random for assumption in first.assumptions):
             break
     return min(runs, key=lambda run: len(run.differences))
+
+
+def _predict(node: Node, probe: Probe) -> Conversation:
+    return converse(node, probe, script=KERNEL_SCRIPTS.get(probe.protocol, ()), settled=REGISTRATION)
+
+
+def _variants(node: Node, probe: Probe, wired: Wired) -> Iterator[tuple[Node, Probe]]:
+    """Give the node and the probe for each port that Open vSwitch may choose of a bond: here it chooses anew."""
+    if not wired.switches:
+        yield node, probe
+        return
+    for place, bridge in enumerate(node.ovs):
+        for members in bridge.ports.values():
+            for member in members if len(members) > 1 else ():
+                chosen = (*node.ovs[:place], replace(bridge, active_slave=member), *node.ovs[place + 1 :])
+                yield replace(node, ovs=chosen), probe._replace(in_dev=member) if probe.in_dev in members else probe
+    yield node, probe
+
+
+def _sender(first: Trace, wired: Wired) -> str:
+    """Give the namespace that the first packet comes from: of one that comes in from outside, the far end of its device."""
+    start = first.steps[0]
+    return wired.behind.get(start.link or "", first.start) if start.stage == "device receive" else first.start
+
+
+def _learned(node: Node, wired: Wired) -> tuple[str, ...]:
+    """Say which of the node's addresses a far end knows under a MAC that is not that of the address's device."""
+    macs = {link.name: link.mac for link in node.host.links.items}
+    owner = {str(item.address): item.link for item in node.host.addresses.items if item.scope != "host"}
+    return tuple(
+        f"{end} holds {address} at {mac}, which is {' and '.join(others) or 'nobody'}'s MAC, not {owner[address]}'s"
+        for end in sorted(set(wired.behind.values()))
+        for address, mac in read_neighbours(end)
+        if address in owner and mac != macs.get(owner[address])
+        for others in [[name for name, held in macs.items() if held == mac]]
+    )
 
 
 def _since(evidence: Evidence, counted: Mapping[RulePlace, int]) -> Evidence:
