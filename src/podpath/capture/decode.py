@@ -10,11 +10,14 @@ from numpy.typing import NDArray
 from podpath.capture import icmp, link_layer, network_layer, transport_layer, tunnels
 from podpath.capture.columns import Arps, Columns, Packets, Quotes, empty_arrays, join_rows
 from podpath.capture.index import Bytes, Damage, Index, Interface
-from podpath.capture.layers import Block, Group, Output
+from podpath.capture.layers import Block, Group, Output, merge_groups
 from podpath.capture.work import Layer, Work
 
 CHUNK = 8_192
 """Packets that are decoded at once: with fewer NumPy's calls cost, with more the cache overflows."""
+
+MOST = 1 << 30
+"""Bytes that a packet can have; more is nonsense, whatever its record says."""
 
 READERS: dict[Layer, Callable[[Group], Iterator[Work]]] = {
     Layer.ETHERNET: link_layer.decode_ethernet,
@@ -47,15 +50,17 @@ def decode_packets(data: Bytes, index: Index, interfaces: Sequence[Interface], c
         arrays[name] = getattr(index, name)
     out = Output(data, arrays)
     layers = [link_layer.LINK_TYPES.get(interface.link_type) for interface in interfaces]
+    desk = Desk(out)
     for start in range(0, len(index), chunk):
         rows = slice(start, min(start + chunk, len(index)))
         numbers = index.interface[rows]
         if len(set(layers)) == 1:
-            _decode_rows(out, rows, layers[0])
+            desk.take(layers[0], rows)
             continue
         for layer in {layers[number] for number in np.unique(numbers).tolist()}:
             mine = np.isin(numbers, [number for number, each in enumerate(layers) if each is layer])
-            _decode_rows(out, start + np.flatnonzero(mine), layer)
+            desk.take(layer, start + np.flatnonzero(mine))
+    desk.clear()
     return Packets(
         columns=Columns(**arrays),
         arps=Arps(**join_rows(Arps, out.arps)),
@@ -64,16 +69,52 @@ def decode_packets(data: Bytes, index: Index, interfaces: Sequence[Interface], c
     )
 
 
-def _decode_rows(out: Output, rows: slice | NDArray[np.int64], layer: Layer | None) -> None:
-    """Decode packets that begin with the same kind of header; of a link type that is not read nothing is decoded."""
-    if layer is None:
-        return
-    at = out.arrays["offset"][rows]
-    block = Block(out, at, out.arrays["caplen"][rows].astype(np.int64), rows)
-    waiting: list[Work] = [(layer, Group(block, None, 0, out.arrays["wirelen"][rows].astype(np.int64)))]
-    while waiting:
-        kind, group = waiting.pop()
-        waiting.extend(READERS[kind](group))
+class Desk:
+    """Where headers wait to be read: those of many packets are read at once, those of few when there are many of their kind."""
+
+    def __init__(self, out: Output) -> None:
+        """Begin with nothing to do."""
+        self._out = out
+        self._later: dict[Layer, list[Group]] = {}
+        self._counts: dict[Layer, int] = {}
+
+    def take(self, layer: Layer | None, rows: slice | NDArray[np.int64]) -> None:
+        """Decode packets that begin with the same kind of header; of a link type that is not read nothing is decoded."""
+        if layer is None:
+            return
+        arrays = self._out.arrays
+        sizes = [np.minimum(arrays[name][rows], MOST).astype(np.int32) for name in ("caplen", "wirelen")]
+        block = Block(self._out, arrays["offset"][rows], sizes[0], rows)
+        self._read(layer, Group(block, None, 0, sizes[1]))
+
+        for many in [kind for kind, count in self._counts.items() if count >= CHUNK]:
+            self._collect(many)
+
+    def clear(self) -> None:
+        """Read what still waits."""
+        while self._later:
+            self._collect(max(self._counts, key=self._counts.__getitem__))
+
+    def _read(self, layer: Layer, group: Group) -> None:
+        """Read a header, and those behind it that many packets have; what few have waits until they are through."""
+        waiting: list[Work] = [(layer, group)]
+        while waiting:
+            kind, some = waiting.pop()
+            for following, part in READERS[kind](some):
+                if part.some is None:
+                    waiting.append((following, part))
+                elif len(part):
+                    self._wait(following, part)
+
+    def _wait(self, layer: Layer, group: Group) -> None:
+        self._later.setdefault(layer, []).append(group)
+        self._counts[layer] = self._counts.get(layer, 0) + len(group)
+
+    def _collect(self, layer: Layer) -> None:
+        """Read the headers of one kind that wait."""
+        groups = self._later.pop(layer)
+        del self._counts[layer]
+        self._read(layer, groups[0] if len(groups) == 1 else merge_groups(groups))
 
 
 def unread_link_types(interfaces: Sequence[Interface]) -> list[Damage]:

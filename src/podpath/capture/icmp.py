@@ -30,7 +30,7 @@ def decode_icmp6(group: Group) -> Iterator[Work]:
 
 
 def _decode(group: Group, version: int) -> None:
-    group = group.ready(8)
+    group = group.narrow().ready(8)
     if not len(group):
         return
     kind = group.read(0, "u1")
@@ -71,7 +71,7 @@ def _read_quotes(group: Group, version: int) -> None:
             _keep(part, mine, addresses, row, np.where(later, 0, (value & 15) * 4))
         elif version == 6 and value >> 4 == 6:
             number = part.block.out.addresses.number
-            halves = [part.read(at, ">u8").astype(np.uint64) for at in (8, 16, 24, 32)]
+            halves = [part.read(at, ">u8") for at in (8, 16, 24, 32)]
             row = {"protocol": part.read(6, "u1"), "length": part.read(4, ">u2").astype(np.uint32) + np.uint32(40)}
             addresses = number(halves[0], halves[1]), number(halves[2], halves[3])
             _keep(part, mine, addresses, row, np.full(len(part), 40))

@@ -12,38 +12,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from podpath.capture.addresses import Addresses
 from podpath.capture.columns import CUT, MALFORMED
 from podpath.capture.index import Bytes, Offsets
 
-BLOCK = 144
-"""Bytes of each packet: Ethernet, IPv4, UDP, VXLAN and the same again with TCP and all its options."""
+BLOCK = 96
+"""Bytes of each packet: Ethernet, IPv4 and TCP with all its options. What lies further in is copied when it is met."""
+WIDE = 0.25
+"""The share of a block from which on it is faster to read and write all of its packets than to pick some."""
 Mask = NDArray[np.bool_]
+Sizes = NDArray[np.int32]
+"""Bytes of a packet; none is longer than `LONGEST`."""
 NATIVE: dict[str, type[np.unsignedinteger[Any]]] = {"u1": np.uint8, ">u2": np.uint16, ">u4": np.uint32, ">u8": np.uint64}
 """By NumPy's word for a field's type, the type of the numbers that are read from it."""
-
-
-class Addresses:
-    """Numbers IPv6 addresses. Mutable while packets are decoded."""
-
-    def __init__(self) -> None:
-        """Begin with none."""
-        self._numbers: dict[tuple[int, int], int] = {}
-
-    def number(self, high: NDArray[np.uint64], low: NDArray[np.uint64]) -> NDArray[np.uint32]:
-        """Give each address its number, by its upper and lower half."""
-        order = np.lexsort((low, high))
-        high, low = high[order], low[order]
-        first = np.ones(len(order), np.bool_)
-        first[1:] = (high[1:] != high[:-1]) | (low[1:] != low[:-1])
-        known = self._numbers
-        given = [known.setdefault(pair, len(known)) for pair in zip(high[first].tolist(), low[first].tolist(), strict=True)]
-        numbers = np.empty(len(order), np.uint32)
-        numbers[order] = np.array(given, np.uint32)[np.cumsum(first) - 1]
-        return numbers
-
-    def values(self) -> tuple[int, ...]:
-        """Give all addresses, in the order of their numbers."""
-        return tuple(high << 64 | low for high, low in self._numbers)
 
 
 class Output:
@@ -60,9 +41,11 @@ class Output:
 class Block:
     """The bytes of some packets from some place in each on, side by side."""
 
-    def __init__(self, out: Output, at: Offsets, room: Offsets, rows: slice | Offsets, skipped: NDArray[Any] | int = 0) -> None:
+    def __init__(self, out: Output, at: Offsets, room: Sizes, rows: slice | Offsets, skipped: NDArray[Any] | int = 0) -> None:
         """Copy the bytes at offsets of the file; `room` says how many of each were captured, `skipped` how many stand before."""
         self.out, self.at, self.room, self.rows, self.skipped = out, at, room, rows, skipped
+        self.written: set[str] = set()
+        """Columns in which something stands already."""
         self.bytes = gather(out.data, at)
         self.least = int(room.min())
 
@@ -84,22 +67,54 @@ def gather(data: Bytes, at: Offsets) -> Bytes:
     return taken
 
 
+class Members:
+    """Which packets of a block belong to a wide group, in the shapes in which columns are written."""
+
+    __slots__ = ("_bits", "_chosen", "count", "mask")
+
+    def __init__(self, mask: Mask) -> None:
+        """Take the mask."""
+        self.mask = mask
+        self.count = int(np.count_nonzero(mask))
+        self._chosen: Offsets | None = None
+        self._bits: dict[np.dtype[Any], NDArray[Any]] = {}
+
+    @property
+    def chosen(self) -> Offsets:
+        """The members' places in the block."""
+        if self._chosen is None:
+            self._chosen = np.flatnonzero(self.mask)
+        return self._chosen
+
+    def bits(self, kind: np.dtype[Any]) -> NDArray[Any]:
+        """Give numbers with all bits set for members and none for others."""
+        bits = self._bits.get(kind)
+        if bits is None:
+            bits = self._bits[kind] = ~(self.mask.astype(kind) - kind.type(1))
+        return bits
+
+
 class Group:
-    """Packets of a block that have the same header at the same offset."""
+    """Packets of a block that have the same header at the same offset.
 
-    __slots__ = ("block", "left", "offset", "some")
+    A group of many of its block's packets is wide: fields are read of all the block's packets at once, columns written of all at
+    once, and a mask says which are members. What is read of the others means nothing, and what is written spares them. Of a
+    narrow group the packets are picked out one by one.
+    """
 
-    def __init__(self, block: Block, some: Offsets | None, offset: int, left: Offsets) -> None:
-        """Take some rows of a block (None: all); `left` says for each how many bytes its length fields leave from here on."""
-        self.block, self.some, self.offset, self.left = block, some, offset, left
+    __slots__ = ("block", "left", "members", "offset", "some")
+
+    def __init__(self, block: Block, some: Offsets | None, offset: int, left: Sizes, members: Members | None = None) -> None:
+        """Take some packets of a block, picked or masked (neither: all); `left`: how many bytes length fields leave to each."""
+        self.block, self.some, self.offset, self.left, self.members = block, some, offset, left, members
 
     def __len__(self) -> int:
-        """Count the packets."""
+        """Count the packets that are read, which of a wide group are those of its block."""
         return len(self.left)
 
     @property
     def rows(self) -> slice | Offsets:
-        """Where the packets stand in the columns."""
+        """Where the packets that are read stand in the columns."""
         rows = self.block.rows
         if self.some is None:
             return rows
@@ -107,15 +122,15 @@ class Group:
 
     @property
     def numbers(self) -> Offsets:
-        """Where the packets stand in the columns, one by one."""
+        """Where the packets that are read stand in the columns, one by one."""
         rows = self.rows
         return np.arange(rows.start, rows.stop) if isinstance(rows, slice) else rows
 
     @property
-    def room(self) -> Offsets:
+    def room(self) -> Sizes:
         """How many bytes of each packet were captured from here on."""
         room = self.block.room if self.some is None else self.block.room[self.some]
-        return room - self.offset
+        return room - np.int32(self.offset)
 
     def read(self, at: int, kind: str) -> NDArray[Any]:
         """Read a field of the header: `kind` is NumPy's word for its type, `>u2`."""
@@ -127,9 +142,22 @@ class Group:
             return view[self.some].astype(native)
         return view.astype(native)[self.some]  # a strided copy and an aligned choice: a third of the time of a strided choice
 
-    def put(self, column: str, values: NDArray[Any] | int) -> None:
+    def column(self, name: str) -> NDArray[Any]:
+        """Read back what was written to a column."""
+        values: NDArray[Any] = self.block.out.arrays[name][self.rows]
+        return values
+
+    def put(self, name: str, values: NDArray[Any] | int) -> None:
         """Write a column."""
-        self.block.out.arrays[column][self.rows] = values
+        column, rows, written = self.block.out.arrays[name], self.block.rows, self.block.written
+        members = self.members
+        if members is None:
+            column[self.rows] = values
+        elif isinstance(rows, slice):
+            put_members(column[rows], values, members.bits(column.dtype), fresh=name not in written)
+        else:
+            column[rows[members.chosen]] = values if isinstance(values, int) else values[members.chosen]
+        written.add(name)
 
     def position(self, at: int = 0) -> NDArray[Any] | int:
         """Say how many bytes from the packets' starts a place of the header stands."""
@@ -140,46 +168,102 @@ class Group:
 
     def keep(self, mask: Mask) -> Group:
         """Keep the packets that a mask names."""
-        if mask.all():
+        if self.some is not None:
+            if mask.all():
+                return self
+            chosen = np.flatnonzero(mask)
+            return Group(self.block, self.some[chosen], self.offset, self.left[chosen])
+        members = self.members
+        kept = Members(mask if members is None else mask & members.mask)
+        if kept.count == (len(mask) if members is None else members.count):
             return self
-        chosen = np.flatnonzero(mask)
-        return Group(self.block, chosen if self.some is None else self.some[chosen], self.offset, self.left[chosen])
+        group = Group(self.block, None, self.offset, self.left, kept)
+        return group if kept.count > WIDE * len(mask) else group.narrow()
+
+    def narrow(self) -> Group:
+        """Pick the members out of a wide group."""
+        if self.members is None:
+            return self
+        chosen = self.members.chosen
+        return Group(self.block, chosen, self.offset, self.left[chosen])
+
+    def any(self, mask: Mask) -> bool:
+        """Tell whether a mask names one of the packets."""
+        return bool(mask.any() if self.members is None else (mask & self.members.mask).any())
 
     def split(self, values: NDArray[Any]) -> Iterator[tuple[int, Group]]:
         """Part the packets by a value of each."""
         group = self
         while len(group):
-            value = values[0]
+            value = values[0 if group.members is None else int(group.members.mask.argmax())]
             same = values == value
-            if same.all():
-                yield int(value), group
+            part = group.keep(same)
+            yield int(value), part
+            if part is group:
                 return
-            yield int(value), group.keep(same)
-            group, values = group.keep(~same), values[~same]
+            rest = group.keep(~same)
+            if rest.some is not None:
+                values = values[rest.some if group.some is None else ~same]
+            group = rest
 
-    def move(self, count: int, left: Offsets | None = None) -> Group:
+    def move(self, count: int, left: Sizes | None = None) -> Group:
         """Go on to the header behind `count` bytes."""
-        return Group(self.block, self.some, self.offset + count, self.left - count if left is None else left)
+        return Group(self.block, self.some, self.offset + count, self.left - count if left is None else left, self.members)
 
     def ready(self, need: int) -> Group:
         """Keep those whose header was captured for `need` bytes, which then lie in the block; mark the others as cut."""
-        group = self
-        if self.offset + need > BLOCK:
-            rows = self.numbers
-            at = self.block.at if self.some is None else self.block.at[self.some]
-            inside = np.minimum(at + self.offset, len(self.block.out.data))
-            skipped = np.broadcast_to(np.asarray(self.position(), np.int64), (len(self),))
-            group = Group(Block(self.block.out, inside, self.room, rows, skipped), None, 0, self.left)
+        group = self if self.offset + need <= BLOCK else look_further(self) if self.some is None else merge_groups([self])
         if group.block.least >= group.offset + need:
             return group
-        whole = group.room >= need
-        if not whole.all():
-            group.keep(~whole).put("broken", CUT)
-        return group.keep(whole)
+        cut = group.room < need
+        if group.any(cut):
+            group.keep(cut).put("broken", CUT)
+        return group.keep(~cut)
 
     def refuse(self, wrong: Mask) -> Group:
         """Mark the packets of a mask as malformed; give the others."""
-        if not wrong.any():
+        if not self.any(wrong):
             return self
         self.keep(wrong).put("broken", MALFORMED)
         return self.keep(~wrong)
+
+
+def put_members(part: NDArray[Any], values: NDArray[Any] | int, bits: NDArray[Any], *, fresh: bool) -> None:
+    """Write values where all bits are set; nothing is chosen, so that nothing can be guessed wrong. `fresh`: it is all zeros."""
+    if not isinstance(values, int):
+        values = values.astype(part.dtype, copy=False)
+    if fresh:
+        np.bitwise_and(values, bits, out=part)
+        return
+    changed = part ^ values
+    changed &= bits
+    np.bitwise_xor(part, changed, out=part)
+
+
+def look_further(group: Group) -> Group:
+    """Copy the bytes that begin at the group's header, of each packet of its block."""
+    block, offset = group.block, group.offset
+    skipped = np.broadcast_to(np.asarray(block.skipped, np.int64), (len(block.at),)) + offset
+    onward = Block(
+        block.out, np.minimum(block.at + offset, len(block.out.data)), block.room - np.int32(offset), block.rows, skipped
+    )
+    onward.written = block.written
+    return Group(onward, group.some, 0, group.left, group.members)
+
+
+def merge_groups(groups: list[Group]) -> Group:
+    """Put groups of packets that go on with the same kind of header into one block, which begins with it."""
+    blocks = [group.block for group in groups]
+    some = [slice(None) if group.some is None else group.some for group in groups]
+    at = [block.at[each] + group.offset for block, each, group in zip(blocks, some, groups, strict=True)]
+    skipped = [np.broadcast_to(np.asarray(group.position(), np.int64), (len(group),)) for group in groups]
+    block = Block(
+        groups[0].block.out,
+        np.minimum(np.concatenate(at), len(groups[0].block.out.data)),
+        np.concatenate([group.room for group in groups]),
+        np.concatenate([group.numbers for group in groups]),
+        np.concatenate(skipped),
+    )
+    if len(groups) == 1:
+        block.written = blocks[0].written
+    return Group(block, None, 0, np.concatenate([group.left for group in groups]))

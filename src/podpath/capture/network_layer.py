@@ -22,7 +22,7 @@ TRANSPORTS: dict[int, Layer] = {
 
 def decode_arp(group: Group) -> Iterator[Work]:
     """Read ARP of Ethernet and IPv4 into its side table; ARP of other networks is left out."""
-    group = group.ready(8)
+    group = group.narrow().ready(8)
     if len(group):
         group = group.keep((group.read(2, ">u2") == 0x0800) & (group.read(4, ">u2") == 0x0604))
     group = group.ready(28) if len(group) else group
@@ -33,9 +33,7 @@ def decode_arp(group: Group) -> Iterator[Work]:
                 "operation": group.read(6, ">u2"),
                 "sender_mac": group.read(8, ">u8") >> np.uint64(16),
                 "sender": group.read(14, ">u4"),
-                "target_mac": group.read(16, ">u8") & np.uint64(0xFFFF_FFFF_FFFF)
-                if group.offset
-                else np.zeros(len(group), np.uint64),
+                "target_mac": group.read(16, ">u8") & np.uint64(0xFFFF_FFFF_FFFF),
                 "target": group.read(24, ">u4"),
             }
         )
@@ -65,35 +63,31 @@ def decode_ipv4(group: Group) -> Iterator[Work]:
 def _decode_ipv4(group: Group, head: int) -> Iterator[Work]:
     if not len(group):
         return
-    total = group.read(2, ">u2").astype(np.int64)
+    total = group.read(2, ">u2").astype(np.int32)
     empty = total == 0
-    if empty.any():  # a super-packet longer than the field can say, or whose length the device would have set
+    if group.any(empty):  # a super-packet longer than the field can say, or whose length the device would have set
         total = np.where(empty, group.left, total)
-    wrong = total < head
-    if wrong.any():
-        total = total[~wrong]
-        group = group.refuse(wrong)
-        if not len(group):
-            return
-    protocol, fragment = group.read(9, "u1"), group.read(6, ">u2")
+    group = group.move(0, total).refuse(total < head)
+    if not len(group):
+        return
+    fragment = group.read(6, ">u2")
     group.put("version", 4)
     group.put("network_at", group.position())
-    group.put("length", total)
+    group.put("length", group.left)
     group.put("ident", group.read(4, ">u2"))
     group.put("fragment", fragment)
     group.put("ttl", group.read(8, "u1"))
-    group.put("protocol", protocol)
+    group.put("protocol", group.read(9, "u1"))
     group.put("src", group.read(12, ">u4"))
     group.put("dst", group.read(16, ">u4"))
     later = (fragment & 0x1FFF) != 0
-    group = group.move(head, total - head)
-    if later.any():
-        rest = group.keep(later)
+    if group.any(later):
+        rest = group.keep(later).move(head)
         rest.put("payload", rest.left)
         rest.put("data_at", rest.position())
-        group, protocol = group.keep(~later), protocol[~later]
-    for number, part in group.split(protocol):
-        yield from enter(number, part)
+        group = group.keep(~later)
+    for number, part in group.split(group.read(9, "u1")):
+        yield from enter(number, part.move(head))
 
 
 def decode_ipv6(group: Group) -> Iterator[Work]:
@@ -104,7 +98,7 @@ def decode_ipv6(group: Group) -> Iterator[Work]:
     group = group.refuse(group.read(0, "u1") >> 4 != 6)
     if not len(group):
         return
-    length = group.read(4, ">u2").astype(np.int64) + 40
+    length = group.read(4, ">u2").astype(np.int32) + 40
     length = np.where(length == 40, np.maximum(group.left, 40), length)  # 0: BIG TCP, a jumbogram, or nothing at all
     following = group.read(6, "u1")
     length = np.where((following == 59) & (group.read(4, ">u2") == 0), 40, length)
@@ -114,9 +108,9 @@ def decode_ipv6(group: Group) -> Iterator[Work]:
     group.put("ident", 0)
     group.put("fragment", 0)
     group.put("ttl", group.read(7, "u1"))
-    number = group.block.out.addresses.number
-    group.put("src", number(group.read(8, ">u8").astype(np.uint64), group.read(16, ">u8").astype(np.uint64)))
-    group.put("dst", number(group.read(24, ">u8").astype(np.uint64), group.read(32, ">u8").astype(np.uint64)))
+    addressed, number = group.narrow(), group.block.out.addresses.number
+    addressed.put("src", number(addressed.read(8, ">u8"), addressed.read(16, ">u8")))
+    addressed.put("dst", number(addressed.read(24, ">u8"), addressed.read(32, ">u8")))
     group = group.move(40, length - 40)
     for kind, part in group.split(following):
         yield from enter6(kind, part)

@@ -58,7 +58,7 @@ def index_pcap(data: Bytes, contents: Contents) -> Iterator[Index]:
         walked = walk(data, framing, place, place + WINDOW)
         contents.damages.extend(walked.damages)
         place = walked.next
-        head = heads(data, shape.order, walked.places, 4)
+        head = heads(data, shape.order, walked.places, 4) if walked.heads is None else walked.heads
         yield Index(
             offset=walked.places + shape.head,
             caplen=head[:, 2].astype(np.uint32),

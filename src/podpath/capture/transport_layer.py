@@ -46,15 +46,14 @@ MOST_OPTIONS = 40
 def decode_tcp(group: Group) -> Iterator[Work]:
     """Read a TCP header."""
     whole = group.ready(20)
-    if len(whole) < len(group):
+    if whole.block.least < whole.offset + 20:
         read_ports(group.keep(group.room >= 4))
     if not len(whole):
         return
-    head = (whole.read(12, "u1") >> 4) * 4
-    group = whole.refuse(head < 20)
-    head = head[head >= 20]
+    group = whole.refuse(whole.read(12, "u1") < 0x50)
     if not len(group):
         return
+    head = (group.read(12, "u1") >> 4) * np.uint8(4)
     read_ports(group)
     group.put("seq", group.read(4, ">u4"))
     group.put("ack", group.read(8, ">u4"))
@@ -104,6 +103,7 @@ def _read_layout(group: Group, layout: Layout) -> None:
 
 def _walk_options(group: Group, size: int) -> None:
     """Go through the options of each packet, one option of all packets at a time."""
+    group = group.narrow()
     count = len(group)
     area = np.stack([group.read(at, "u1") for at in range(20, size)], axis=1)
     area = np.concatenate((area, np.zeros((count, 12), np.uint8)), axis=1)
@@ -149,13 +149,13 @@ def number(area: NDArray[Any], rows: NDArray[Any], place: NDArray[Any], width: i
 def decode_udp(group: Group) -> Iterator[Work]:
     """Read a UDP header, and find the tunnels that it carries."""
     whole = group.ready(8)
-    if len(whole) < len(group):
+    if whole.block.least < whole.offset + 8:
         read_ports(group.keep(group.room >= 4))
     if not len(whole):
         return
     group = whole
     read_ports(group)
-    length = group.read(4, ">u2").astype(np.int64)
+    length = group.read(4, ">u2").astype(np.int32)
     group = group.move(8, np.where(length >= 8, length, group.left) - 8)
     group.put("payload", np.maximum(group.left, 0))
     group.put("data_at", group.position())
@@ -165,7 +165,7 @@ def decode_udp(group: Group) -> Iterator[Work]:
 
 
 def _find_tunnels(group: Group) -> Iterator[Work]:
-    port = group.block.out.arrays["dport"][group.rows]
+    port = group.column("dport")
     vxlan = is_vxlan(group, np.isin(port, VXLAN_PORTS))
     if vxlan.any():
         yield Layer.VXLAN, group.keep(vxlan)
@@ -185,7 +185,7 @@ def is_vxlan(group: Group, by_port: Mask) -> Mask:
 
 def decode_sctp(group: Group) -> Iterator[Work]:
     """Read the ports of SCTP."""
-    group = group.ready(12)
+    group = group.narrow().ready(12)
     if len(group):
         read_ports(group)
         group.put("payload", np.maximum(group.left - 12, 0))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from podpath.capture.layers import Group
 from podpath.capture.work import Layer, Work
@@ -22,40 +21,32 @@ OUTER = ("version", "protocol", "src", "dst", "sport", "dport", "smac", "dmac")
 LAYERS = {0x0800: Layer.IPV4, 0x86DD: Layer.IPV6, 0x6558: Layer.ETHERNET, 0x0806: Layer.ARP}
 
 
-def encapsulate(group: Group, vni: NDArray[np.uint32] | int) -> Group:
-    """Keep what was read as the outer packet, and clear the columns for the inner one."""
-    arrays = group.block.out.arrays
-    group = group.keep(arrays["depth"][group.rows] < DEEPEST)
-    if not len(group):
-        return group
-    rows = group.rows
-    for name in OUTER:
-        arrays[f"outer_{name}"][rows] = arrays[name][rows]
-    for name in INNER:
-        arrays[name][rows] = 0
-    arrays["depth"][rows] += np.uint8(1)
-    group.put("vni", vni)
+def encapsulate(group: Group) -> Group:
+    """Keep what was read as the outer packet, and clear the columns for the inner one; those in too many tunnels are left out."""
+    group = group.keep(group.column("depth") < DEEPEST)
+    if len(group):
+        for name in OUTER:
+            group.put(f"outer_{name}", group.column(name))
+        for name in INNER:
+            group.put(name, 0)
+        group.put("depth", group.column("depth") + np.uint8(1))
     return group
 
 
 def decode_vxlan(group: Group) -> Iterator[Work]:
     """Read a VXLAN header."""
-    group = encapsulate_all(group, group.read(4, ">u4") >> np.uint32(8))
+    group = encapsulate(group)
     if len(group):
+        group.put("vni", group.read(4, ">u4") >> np.uint32(8))
         yield Layer.ETHERNET, group.move(8)
-
-
-def encapsulate_all(group: Group, vni: NDArray[np.uint32]) -> Group:
-    """Encapsulate with a network identifier of each packet."""
-    shallow = group.block.out.arrays["depth"][group.rows] < DEEPEST
-    return encapsulate(group.keep(shallow), vni[shallow])
 
 
 def decode_geneve(group: Group) -> Iterator[Work]:
     """Read a Geneve header; its options are passed over."""
-    group = encapsulate_all(group, group.read(4, ">u4") >> np.uint32(8))
+    group = encapsulate(group.narrow())
     if not len(group):
         return
+    group.put("vni", group.read(4, ">u4") >> np.uint32(8))
     for size, part in group.split(group.read(0, "u1") & 0x3F):
         for kind, inner in part.split(part.read(2, ">u2")):
             if kind in LAYERS:
@@ -64,7 +55,7 @@ def decode_geneve(group: Group) -> Iterator[Work]:
 
 def decode_gre(group: Group) -> Iterator[Work]:
     """Read a GRE header of version 0 with checksum, key and sequence number (RFC 2784, 2890)."""
-    group = group.ready(4)
+    group = group.narrow().ready(4)
     if not len(group):
         return
     group.put("payload", np.maximum(group.left - 4, 0))
@@ -77,22 +68,22 @@ def decode_gre(group: Group) -> Iterator[Work]:
         whole = part.ready(size)
         if not len(whole):
             continue
-        keys = whole.read(4 + summed, ">u4") if keyed else np.zeros(len(whole), np.uint32)
-        known = np.isin(whole.read(2, ">u2"), list(LAYERS))
-        inner = encapsulate_all(whole.keep(known), keys[known]) if known.any() else whole.keep(known)
+        inner = encapsulate(whole.keep(np.isin(whole.read(2, ">u2"), list(LAYERS))))
+        if keyed and len(inner):
+            inner.put("vni", inner.read(4 + summed, ">u4"))
         for kind, carried in inner.split(inner.read(2, ">u2")):
             yield LAYERS[kind], carried.move(size)
 
 
 def decode_ipip(group: Group) -> Iterator[Work]:
     """Go on with an IPv4 packet in an IP packet."""
-    inner = encapsulate(group, 0)
+    inner = encapsulate(group)
     if len(inner):
         yield Layer.IPV4, inner
 
 
 def decode_ip6ip(group: Group) -> Iterator[Work]:
     """Go on with an IPv6 packet in an IP packet."""
-    inner = encapsulate(group, 0)
+    inner = encapsulate(group)
     if len(inner):
         yield Layer.IPV6, inner

@@ -33,6 +33,8 @@ class Walked(NamedTuple):
     next: int
     """Where the walk goes on; the size of the file at its end."""
     damages: tuple[Damage, ...] = ()
+    heads: NDArray[np.uint32] | None = None
+    """The words of each record's head, where the walk kept what it saw."""
 
 
 def walk(data: Bytes, framing: Framing, start: int, stop: int) -> Walked:
@@ -81,11 +83,15 @@ def _candidates(data: Bytes, framing: Framing, cuts: Offsets, window: int) -> Of
 
 def _stitch(data: Bytes, framing: Framing, starts: Offsets, stop: int) -> Walked:
     """Walk all lanes, keep those that are exact, and walk the others again."""
-    places, owners, landings = _walk_lanes(data, framing, starts, stop)
+    lanes = _walk_lanes(data, framing, starts, stop)
+    landings = lanes.landings
+    places, heads = lanes.join(framing)
     exact = landings == np.append(starts[1:], landings[-1])
-    exact[owners[_broken(data, framing, places, int(landings[-1]))]] = False
-    if exact.all() and landings[-1] <= len(data):
-        return Walked(places, int(landings[-1]))
+    broken = _broken(data, framing, places, int(landings[-1]))
+    if exact.all() and landings[-1] <= len(data) and not broken.any():
+        return Walked(places, int(landings[-1]), (), heads)
+    owners = np.repeat(np.arange(len(starts)), lanes.counts)
+    exact[owners[broken]] = False
     firsts = np.searchsorted(owners, np.arange(len(starts) + 1))
     meeting = {int(start): lane for lane, start in enumerate(starts.tolist())}
     parts: list[Offsets] = []
@@ -113,34 +119,67 @@ def _broken(data: Bytes, framing: Framing, places: Offsets, landing: int) -> NDA
     return (length > framing.limit) | (length < 0) | (places > len(data) - length - framing.added)
 
 
-def _walk_lanes(data: Bytes, framing: Framing, starts: Offsets, stop: int) -> tuple[Offsets, NDArray[np.uint16], Offsets]:
-    """Give what each lane passes, lane by lane, whose lane it is, and where each lane lands behind its end."""
-    view = words(data, framing.order)
-    last = len(data) - framing.head
+class _Lanes(NamedTuple):
+    """What lanes passed, some steps of all at a time. Local to `_stitch`."""
+
+    rounds: list[_Round]
+    counts: Offsets
+    """How many places each lane passed."""
+    landings: Offsets
+    """Where each lane landed behind its end."""
+
+    def join(self, framing: Framing) -> tuple[Offsets, NDArray[np.uint32]]:
+        """Give all places with their heads, lane by lane."""
+        total = int(self.counts.sum())
+        places = np.empty(total, np.int64)
+        heads = np.empty(total, np.dtype(("V", framing.head // 4 * 4)))
+        firsts = np.cumsum(self.counts) - self.counts
+        for each in self.rounds:
+            targets = firsts[each.live] + np.arange(ROUND)[:, None]
+            inside = each.places < each.ends
+            firsts[each.live] += inside.sum(axis=0)
+            if inside.all():
+                places[targets], heads[targets] = each.places, each.heads
+            else:
+                targets = targets[inside]
+                places[targets], heads[targets] = each.places[inside], each.heads[inside]
+        return places, heads.view(np.dtype(f"{framing.order}u4")).reshape(total, -1)
+
+
+class _Round(NamedTuple):
+    """Some steps of the lanes that had not reached their ends: a row for each step. Local to `_Lanes`."""
+
+    live: Offsets
+    ends: Offsets
+    places: NDArray[np.int64]
+    heads: NDArray[np.void]
+
+
+def _walk_lanes(data: Bytes, framing: Framing, starts: Offsets, stop: int) -> _Lanes:
+    """Let all lanes walk side by side, each until it is past its end."""
+    size = framing.head // 4 * 4
+    view: NDArray[np.void] = np.ndarray((len(data) - size + 1,), np.dtype(("V", size)), data.data, 0, (1,))
+    word, column = np.dtype(f"{framing.order}u4"), framing.length_at // 4
     least = framing.head if framing.kind == PCAPNG else 0
-    live = np.arange(len(starts))
-    ends = np.append(starts[1:], stop)
-    current = starts.copy()
-    landings = np.zeros(len(starts), np.int64)
-    passed: list[Offsets] = []
-    owners: list[NDArray[np.uint16]] = []
+    live, ends, current = np.arange(len(starts)), np.append(starts[1:], stop), starts.copy()
+    lanes = _Lanes([], np.zeros(len(starts), np.int64), np.zeros(len(starts), np.int64))
     while len(live):
-        block = np.empty((len(live), ROUND), np.int64)
-        for column in range(ROUND):
-            block[:, column] = current
-            hop = view[np.minimum(current, last) + framing.length_at].astype(np.int64)
-            current += np.maximum(hop, least) + framing.added
-        inside = block < ends[:, None]
-        counts = inside.sum(axis=1)
-        passed.append(block[inside])
-        owners.append(np.repeat(live.astype(np.uint16), counts))
-        rows = np.arange(len(live))
-        landings[live] = np.where(counts < ROUND, block[rows, np.minimum(counts, ROUND - 1)], current)
+        each = _Round(live, ends, np.empty((ROUND, len(live)), np.int64), np.empty((ROUND, len(live)), view.dtype))
+        for step in range(ROUND):
+            each.places[step] = current
+            seen = view[np.minimum(current, len(view) - 1)]
+            each.heads[step] = seen
+            hop = seen.view(word).reshape(len(live), -1)[:, column]
+            current += np.maximum(hop, least) if least else hop
+            current += framing.added
+        lanes.rounds.append(each)
+        counts = (each.places < ends).sum(axis=0)
+        lanes.counts[live] += counts
+        landed = each.places[np.minimum(counts, ROUND - 1), np.arange(len(live))]
+        lanes.landings[live] = np.where(counts < ROUND, landed, current)
         going = current < ends
         live, ends, current = live[going], ends[going], current[going]
-    owner = np.concatenate(owners)
-    order = np.argsort(owner, kind="stable")  # a radix sort, since lanes are 16 bits
-    return np.concatenate(passed)[order], owner[order], landings
+    return lanes
 
 
 def walk_carefully(data: Bytes, framing: Framing, start: int, stop: int, meeting: dict[int, int] | None = None) -> Walked:
