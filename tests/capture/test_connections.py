@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.capture.connections import ANSWERED, ASKED, COMPLETE, NOTHING, STATES, Connections, follow_connections
+from podpath.capture.connections import ANSWERED, ASKED, COMPLETE, NOTHING, Connections, follow_connections
 from podpath.capture.flows import number_flows
 from podpath.capture.read import read_capture
+from podpath.capture.states import STATES
 from tests.capture import frames
 
 FLAGS = {"S": 0x02, "H": 0x12, "A": 0x10, "F": 0x11, "R": 0x14}

@@ -12,22 +12,6 @@ from podpath.capture.flows import Flows
 from podpath.net.protocols import ACK, FIN, RST, SYN, TCP
 
 Counts = NDArray[np.int64]
-STATES: dict[str, str] = {
-    "OTH": "no SYN seen",
-    "S0": "a SYN, and no answer",
-    "REJ": "a SYN, reset by the server",
-    "RSTOS0": "a SYN, then a reset of the client, and no SYN-ACK",
-    "SH": "a SYN, then a FIN of the client, and no SYN-ACK",
-    "RSTRH": "a SYN-ACK, then a reset of the server, and no SYN",
-    "SHR": "a SYN-ACK, then a FIN of the server, and no SYN",
-    "S1": "established, not ended",
-    "S2": "established, ended by the client alone",
-    "S3": "established, ended by the server alone",
-    "SF": "established and ended",
-    "RSTO": "established, reset by the client",
-    "RSTR": "established, reset by the server",
-}
-"""What each state means."""
 NOTHING, ASKED, ANSWERED, COMPLETE = 0, 1, 2, 3
 """How far a handshake came: no SYN, a SYN, a SYN-ACK too, the client's acknowledgement too."""
 

@@ -23,16 +23,24 @@ References
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from podpath.capture.observations import Connection, Talk, gather_connections, opening, times_sent
-from podpath.checks.captured import Talks, order_of, quote, times
+from podpath.checks.captured import SHOWN, Talks, order_of, quote, times
 from podpath.checks.finding import Finding
 from podpath.net import protocols
-from podpath.node.case import Case, Sighting
+from podpath.node.case import Case, LostPacket, Sighting
 
 NAME = "lost-between"
+NAMED = 4
+"""Lost packets that a claim names."""
+_BASES = {
+    "same direction": "Other packets of the same direction pass {}.",
+    "reverse direction": "The other direction of the connection passes {}.",
+    "neighbours": "Other connections with the same server pass {}.",
+}
 PASSES_WITHIN = 0.1
 """Seconds from one device of a host to the next: forwarding takes microseconds."""
 
@@ -49,12 +57,46 @@ class Loss(NamedTuple):
 
 
 def look(case: Case, talks: Talks) -> Iterator[Finding]:
-    """Report each connection whose later packets do not pass where its SYN did."""
-    _ = case
+    """Report what is lost between capture points, and each connection whose later packets do not pass where its SYN did."""
+    groups: dict[tuple[str, bool, str, str], list[LostPacket]] = defaultdict(list)
+    for lost in case.lost:
+        groups[lost.connection, lost.forward, lost.seen[-1][0], lost.missing_at].append(lost)
+    for found in groups.values():
+        yield _report_lost(found)
+    told = {span.source.name for lost in case.lost for _, span in lost.seen}
     for connection in gather_connections(talks):
         loss = find_loss(connection)
-        if loss is not None:
+        if loss is not None and loss.lost[0].span.source.name not in told:
             yield _report(loss)
+
+
+def _report_lost(found: Sequence[LostPacket]) -> Finding:
+    """Tell of the packets of one direction that are lost between the same two points; what passed in another copy is a note."""
+    first = found[0]
+    gone = [lost for lost in found if not lost.repeated] or list(found)
+    healed = all(lost.repeated for lost in found)
+    last_seen, span = gone[0].seen[-1]
+    way = "" if first.forward else ", on its way back"
+    whats = list(dict.fromkeys(lost.what for lost in gone))
+    shown = ", ".join(whats[:NAMED]) + (f" and {len(whats) - NAMED} more" if len(whats) > NAMED else "")
+    reasons = [f"{last_seen} shows {shown}{way}, as {span}; {first.missing_at} does not show it."]
+    reasons.append(_BASES.get(first.basis, f"It should have come there: {first.basis}.").format(first.missing_at))
+    if first.before is not None or first.after is not None:
+        around = " and ".join(f"{word} {at}" for word, at in (("before", first.before), ("after", first.after)) if at is not None)
+        reasons.append(f"{first.missing_at} was capturing then: it shows packets {around}.")
+    if healed:
+        reasons.append("Other copies of it passed: the loss was made good.")
+    around_it = [at for at in (first.before, first.after) if at is not None]
+    return Finding(
+        check=NAME,
+        severity="note" if healed else "fault",
+        claim=f"Of {first.connection} {shown} is lost between {last_seen} and {first.missing_at}{way}.",
+        evidence=tuple(
+            dict.fromkeys((*(lost.seen[-1][1] for lost in gone[:SHOWN]), *(at for _, at in gone[0].seen), *around_it))
+        ),
+        reasoning=tuple(reasons),
+        breaks=() if healed else (first.connection,),
+    )
 
 
 def find_loss(connection: Connection[Sighting]) -> Loss | None:

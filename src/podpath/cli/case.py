@@ -8,6 +8,8 @@ from dataclasses import replace
 
 from podpath.assembly.case import assemble_case
 from podpath.cli.terminal import progress
+from podpath.collect.captures import Kept
+from podpath.collect.matched import MatchedCaptures
 from podpath.collect.read import read_evidence
 from podpath.evidence.recognition import read
 from podpath.evidence.records import HeadingRecord, Reading
@@ -21,8 +23,14 @@ UNKNOWN = "expected the output of a command that podpath knows, saw none"
 
 def read_case(paths: Sequence[str], asked: Sequence[Probe] = ()) -> Case:
     """Read all evidence; `EvidenceError` where nothing in it is of a kind that podpath knows."""
+    return read_captured(paths, asked)[0]
+
+
+def read_captured(paths: Sequence[str], asked: Sequence[Probe] = ()) -> tuple[Case, MatchedCaptures | None]:
+    """Read all evidence, with its captures put together; None where no capture file is among it."""
+    kept: list[Kept] = []
     with progress(f"reading {len(paths)} {'input' if len(paths) == 1 else 'inputs'}"):
-        evidence = read_evidence(paths)
+        evidence = read_evidence(paths, keep=kept.append)
         readings: list[tuple[Source, Reading]] = []
         gaps: list[Gap] = list(evidence.gaps)
         for source in evidence.sources:
@@ -36,7 +44,11 @@ def read_case(paths: Sequence[str], asked: Sequence[Probe] = ()) -> Case:
     with progress("putting the node together"):
         case = assemble_case(readings, tuple(end for probe in asked for end in (probe.src, probe.dst)))
     keep_standing()
-    return replace(case, gaps=(*gaps, *case.gaps))
+    case = replace(case, gaps=(*gaps, *case.gaps))
+    if not kept:
+        return case, None
+    with progress("following packets"):
+        return case, MatchedCaptures(kept)
 
 
 def keep_standing() -> None:

@@ -35,6 +35,10 @@ class Entry(NamedTuple):
 COMMANDS: dict[str, Entry] = {
     "diagnose": Entry("podpath.cli.diagnose", "Name what broke the path, quote the lines that say so, and give the fix."),
     "trace": Entry("podpath.cli.trace", "Follow one connection through the node, packet by packet and step by step."),
+    "capture": Entry(
+        "podpath.cli.capture", "Say what captures alone show: losses, untranslated replies, wrong MACs, black holes."
+    ),
+    "timeline": Entry("podpath.cli.timeline", "Say what changed in the window in which it broke, and what that led to."),
     "snapshot": Entry("podpath.cli.snapshot", "Collect this node and its pods' namespaces into a bundle."),
     "lab": Entry("podpath.cli.lab", "Rebuild a node on the real kernel: twins, known faults, agreement with the model."),
     "protect": Entry("podpath.cli.protect", "Keep the path from breaking: validator, CNI chain, sysctls, pod repair, agent."),

@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 import mmap
 import shlex
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, BinaryIO
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from podpath.evidence.files import Evidence, Place, make_gap
 from podpath.net.errors import EvidenceError, MissingExtra
@@ -32,13 +32,37 @@ def is_capture(head: bytes) -> bool:
     return head.startswith(MAGICS)
 
 
-def read_mapped(name: str, file: BinaryIO) -> Evidence:
+class Kept(NamedTuple):
+    """A capture as it was read, for whoever looks at all of its packets."""
+
+    name: str
+    capture: Capture
+    data: bytes | memoryview
+    place: Place
+    devices: Mapping[int, str]
+    """Names of devices by their index."""
+
+
+Keep = Callable[[Kept], None]
+"""Takes a capture once it is read."""
+
+
+def forget(kept: Kept) -> None:
+    """Keep nothing: the lines are enough."""
+    _ = kept
+
+
+def read_mapped(name: str, file: BinaryIO, keep: Keep = forget) -> Evidence:
     """Read a capture from its file without copying it: only the pages that are looked at are loaded."""
-    return read_packets(name, memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)))
+    return read_packets(name, memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)), keep=keep)
 
 
 def read_packets(
-    name: str, data: bytes | memoryview, place: Place = NOWHERE, devices: Mapping[int, str] | None = None
+    name: str,
+    data: bytes | memoryview,
+    place: Place = NOWHERE,
+    devices: Mapping[int, str] | None = None,
+    keep: Keep = forget,
 ) -> Evidence:
     """Give a capture's packets as printed lines; `devices` are the names of devices by index, for captures on `any`.
 
@@ -52,6 +76,7 @@ def read_packets(
         capture = read_capture(data)
     except ValueError as error:
         raise EvidenceError(f"{name}: {error}") from error
+    keep(Kept(name, capture, data, place, devices or {}))
     gaps = [make_gap(name, f"byte {damage.offset}: {damage.why}") for damage in capture.damages]
     gaps += [
         make_gap(name, f"the kernel dropped {interface.dropped} packets that the capture does not show")

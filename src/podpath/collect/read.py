@@ -26,57 +26,62 @@ _HEAD = 256 << 10
 """As much of a large file as decides what it is."""
 
 
-def read_evidence(paths: Sequence[str], limits: Limits = DEFAULT, stdin: BinaryIO | None = None) -> Evidence:
-    """Read all that is given, in that order; `EvidenceError` names the first that cannot be read at all."""
+def read_evidence(
+    paths: Sequence[str], limits: Limits = DEFAULT, stdin: BinaryIO | None = None, keep: captures.Keep = captures.forget
+) -> Evidence:
+    """Read all that is given, in that order; `EvidenceError` names the first that cannot be read at all.
+
+    Captures whose packets are read are handed to `keep` as well, for whoever follows packets across them.
+    """
     sources: list[Source] = []
     gaps: list[Gap] = []
     for path in paths:
-        found = _read_path(path, limits, stdin)
+        found = _read_path(path, limits, stdin, keep)
         sources.extend(found.sources)
         gaps.extend(found.gaps)
     return Evidence(tuple(sources), tuple(gaps))
 
 
-def _read_path(path: str, limits: Limits, stdin: BinaryIO | None) -> Evidence:
+def _read_path(path: str, limits: Limits, stdin: BinaryIO | None, keep: captures.Keep) -> Evidence:
     if path == STDIN:
-        return _read_stream(stdin if stdin is not None else sys.stdin.buffer, limits)
+        return _read_stream(stdin if stdin is not None else sys.stdin.buffer, limits, keep)
     try:
         mode = os.stat(path).st_mode  # noqa: PTH116 - a name with a NUL must end as a message too
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not a file name"
         raise EvidenceError(f"{path}: {str(reason).lower()}") from error
     if stat.S_ISDIR(mode):
-        return _read_folder(Path(path), limits)
+        return _read_folder(Path(path), limits, keep)
     if not stat.S_ISREG(mode):
         raise EvidenceError(f"{path}: expected a file, a folder or an archive, saw a device or pipe; use - for standard input")
     try:
         with Path(path).open("rb") as file:
-            return _read_file(path, file, os.fstat(file.fileno()).st_size, limits)
+            return _read_file(path, file, os.fstat(file.fileno()).st_size, limits, keep)
     except OSError as error:
         raise EvidenceError(f"{path}: {str(error.strerror).lower()}") from error
 
 
-def _read_stream(stream: BinaryIO, limits: Limits) -> Evidence:
+def _read_stream(stream: BinaryIO, limits: Limits, keep: captures.Keep) -> Evidence:
     data = stream.read(limits.output_bytes + 1)
     gaps = (
         [] if len(data) <= limits.output_bytes else [make_gap("stdin", f"only the first {limits.output_bytes >> 20} MB are read")]
     )
     if not data.strip():
         raise EvidenceError("standard input is empty: pipe the output of a command or a ticket into it")
-    found = _parse("stdin", data, len(data), limits)
+    found = _parse("stdin", data, len(data), limits, keep)
     return Evidence(found.sources, (*gaps, *found.gaps))
 
 
-def _read_file(name: str, file: BinaryIO, size: int, limits: Limits) -> Evidence:
+def _read_file(name: str, file: BinaryIO, size: int, limits: Limits, keep: captures.Keep) -> Evidence:
     head = file.read(_HEAD)
     file.seek(0)
     if captures.is_capture(head):
-        return captures.read_mapped(name, file)
+        return captures.read_mapped(name, file, keep)
     if archives.is_archive(head):
-        return _read_archive(name, file, size, limits)
+        return _read_archive(name, file, size, limits, keep)
     if not head.strip() and size <= _HEAD:
         raise EvidenceError(f"{name}: the file is empty")
-    return _parse(name, file.read(_share(name, head, size, limits)), size, limits)
+    return _parse(name, file.read(_share(name, head, size, limits)), size, limits, keep)
 
 
 def _share(name: str, head: bytes, size: int, limits: Limits) -> int:
@@ -97,10 +102,10 @@ _CUT = frozenset({"component log"})
 """Formats of which a part is as good as the whole, and the whole may be endless."""
 
 
-def _parse(name: str, data: bytes, size: int, limits: Limits) -> Evidence:
+def _parse(name: str, data: bytes, size: int, limits: Limits, keep: captures.Keep) -> Evidence:
     """Parse a file's content, of which only the beginning may be there."""
     if captures.is_capture(data):
-        return captures.read_packets(name, data)
+        return captures.read_packets(name, data, keep=keep)
     gaps: tuple[Gap, ...] = ()
     allowed = _share(name, data[:_HEAD], len(data), limits)
     if len(data) > allowed or size > len(data):
@@ -111,15 +116,17 @@ def _parse(name: str, data: bytes, size: int, limits: Limits) -> Evidence:
     return Evidence(found.sources, (*found.gaps, *gaps))
 
 
-def _read_archive(name: str, file: BinaryIO, size: int, limits: Limits) -> Evidence:
+def _read_archive(name: str, file: BinaryIO, size: int, limits: Limits, keep: captures.Keep) -> Evidence:
     if not _holds_tar(name, file, size, limits):
         data = archives.read_single(name, file, size, limits)
-        return _parse(name, data, len(data), limits)
+        return _parse(name, data, len(data), limits, keep)
     members = list(archives.read_members(name, file, size, limits))
     refused = [make_gap(f"{name}/{member.name}", member.refused) for member in members if member.refused]
     if not any(member.data for member in members):
         raise EvidenceError(f"{name}: the archive holds no files that can be read")
-    found = _assemble([(member.name, f"{name}/{member.name}", member.data) for member in members if not member.refused], limits)
+    found = _assemble(
+        [(member.name, f"{name}/{member.name}", member.data) for member in members if not member.refused], limits, keep
+    )
     return Evidence(found.sources, (*refused, *found.gaps))
 
 
@@ -130,15 +137,15 @@ def _holds_tar(name: str, file: BinaryIO, size: int, limits: Limits) -> bool:
     return archives.is_archive(head) or name.endswith((".tar.gz", ".tgz", ".tar.zst", ".tar"))
 
 
-def _assemble(files: list[tuple[str, str, bytes]], limits: Limits) -> Evidence:
+def _assemble(files: list[tuple[str, str, bytes]], limits: Limits, keep: captures.Keep) -> Evidence:
     """Read files that came together: as a bundle where they are laid out as one, else each by itself."""
     if is_bundle(name for name, _, _ in files):
-        return assemble_bundle(files, _packets_reader(files))
+        return assemble_bundle(files, _packets_reader(files, keep))
     sources: list[Source] = []
     gaps: list[Gap] = []
     for _, shown, data in files:
         try:
-            found = _parse(shown, data, len(data), limits)
+            found = _parse(shown, data, len(data), limits, keep)
         except (EvidenceError, MissingExtra) as error:
             gaps.append(make_gap(shown, str(error)))
             continue
@@ -147,19 +154,19 @@ def _assemble(files: list[tuple[str, str, bytes]], limits: Limits) -> Evidence:
     return Evidence(tuple(sources), tuple(gaps))
 
 
-def _packets_reader(files: list[tuple[str, str, bytes]]) -> ReadPackets:
+def _packets_reader(files: list[tuple[str, str, bytes]], keep: captures.Keep) -> ReadPackets:
     """Make the reader of a bundle's captures, which knows the devices of each namespace by their indices."""
     listings = {name: data for name, _, data in files if name.endswith("/ip-link.json")}
 
     def read(shown: str, data: bytes, place: Place) -> Evidence:
         ending = f"netns/{place.netns or 'host'}/ip-link.json"
         listing = next((listing for name, listing in listings.items() if name.endswith(ending)), b"")
-        return captures.read_packets(shown, data, place, captures.device_names(listing))
+        return captures.read_packets(shown, data, place, captures.device_names(listing), keep)
 
     return read
 
 
-def _read_folder(folder: Path, limits: Limits) -> Evidence:
+def _read_folder(folder: Path, limits: Limits, keep: captures.Keep) -> Evidence:
     files: list[tuple[str, str, bytes]] = []
     gaps: list[Gap] = []
     total = 0
@@ -174,7 +181,7 @@ def _read_folder(folder: Path, limits: Limits) -> Evidence:
         files.append((path.relative_to(folder).as_posix(), shown, data))
     if not files:
         raise EvidenceError(f"{folder}: the folder holds no files that can be read")
-    found = _assemble(files, limits)
+    found = _assemble(files, limits, keep)
     return Evidence(found.sources, (*gaps, *found.gaps))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from podpath.checks import foreign_arp, handshake_repeated, icmp_error, one_way, wrong_mac
+from podpath.checks import foreign_arp, gratuitous_arp, handshake_repeated, icmp_error, mac_flap, one_way, wrong_mac
 from podpath.checks.finding import Finding
 from podpath.checks.registry import look_at_captures
 from podpath.diagnosis.conclusion import Conclusion
@@ -15,7 +15,7 @@ from podpath.node.case import Case
 
 SYMPTOMS = (handshake_repeated.NAME, icmp_error.NAME, one_way.NAME)
 """What a capture shows of a failure without saying where it comes from."""
-TAUGHT = (wrong_mac.NAME, one_way.NAME)
+TAUGHT = (wrong_mac.NAME, one_way.NAME, mac_flap.NAME, gratuitous_arp.NAME)
 """What comes of an ARP frame with a foreign MAC."""
 
 
@@ -32,13 +32,13 @@ def add_captured(findings: Sequence[Finding], captured: Iterable[Finding], concl
 
     Where the cause is open, a mere symptom is a note: the possibilities that are told are about it.
     """
-    explained = set(_explained_frames(concluded))
+    explained = {_place(span) for span in _explained_frames(concluded)}
     told = {finding.check for finding in findings if finding.severity in ("cause", "fault") and finding.certainty == 1}
-    covered = {span for finding in findings if finding.certainty == 1 for span in finding.evidence[:1]}
+    covered = {_place(span) for finding in findings if finding.certainty == 1 for span in finding.evidence[:1]}
     added: list[Finding] = []
     for finding in captured:
-        mine = set(finding.evidence)
-        if finding.check in told or mine & explained or (finding.evidence[:1] and finding.evidence[0] in covered):
+        mine = [_place(span) for span in finding.evidence]
+        if finding.check in told or explained.intersection(mine) or covered.intersection(mine[:1]):
             continue
         if _is_told_by_arp(finding, findings):
             continue
@@ -49,6 +49,11 @@ def add_captured(findings: Sequence[Finding], captured: Iterable[Finding], concl
         )
         added.append(replace(finding, severity="note") if open_still else finding)
     return (*findings, *added)
+
+
+def _place(span: Span) -> tuple[str, int]:
+    """Name a line: two readings of a capture may both show it."""
+    return span.source.name, span.line
 
 
 def _explained_frames(concluded: Conclusion) -> Iterator[Span]:

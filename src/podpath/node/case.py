@@ -91,6 +91,44 @@ class ArpSighting:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CapturedPoint:
+    """A place where packets were captured: a file, one of its devices, a direction where the file tells it."""
+
+    name: str
+    packets: int
+    first: float | None
+    """Seconds, by its own clock; None where the capture shows no times."""
+    last: float | None
+    dropped: int = 0
+    """Packets that the kernel dropped there by its own count, and the capture does not show."""
+    span: Span | None = None
+    """Its first line."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LostPacket:
+    """A packet, or bytes of one, that passed one capture point and did not come to the next."""
+
+    connection: str
+    """As its first point shows it: `tcp 10.0.0.1:1024 > 10.0.0.2:80`, from who opened it."""
+    forward: bool
+    """True on the way from who opened the connection."""
+    what: str
+    """`SYN`, `ACK`, `data 1:1449`, `UDP 40`, `echo 3`."""
+    seen: tuple[tuple[str, Span], ...]
+    """The points that it passed, by name and packet, in order; it was last seen at the last one."""
+    missing_at: str
+    """The point that should have been next."""
+    before: Span | None
+    """A packet of the same direction that the missing point did capture before, and one after."""
+    after: Span | None
+    basis: str
+    """Why it should have come there: `same direction` passed there, the `reverse direction` did, or `neighbours` do."""
+    repeated: bool
+    """True where the same bytes passed there in another copy."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Contradiction:
     """Two outputs in the evidence that cannot both hold at the same time."""
 
@@ -142,6 +180,8 @@ class Case:
     """What failed as well, and cannot be walked."""
     sightings: tuple[Sighting, ...] = ()
     arps: tuple[ArpSighting, ...] = ()
+    lost: tuple[LostPacket, ...] = ()
+    """What captures of several points show to be lost between them."""
     contradictions: tuple[Contradiction, ...] = ()
     deeds: tuple[Deed, ...] = ()
     gaps: tuple[Gap, ...] = ()

@@ -23,7 +23,7 @@ def render_diagnosis_json(diagnosis: Diagnosis) -> str:
         {
             "schema": DIAGNOSIS_SCHEMA,
             "verdict": diagnosis.verdict,
-            "findings": [_finding(finding) for finding in diagnosis.findings],
+            "findings": [finding_object(finding) for finding in diagnosis.findings],
             "conversations": [_conversation(conversation) for conversation in diagnosis.conversations],
             "unknowns": [_question(question) for question in diagnosis.questions],
             "contradictions": [
@@ -57,7 +57,8 @@ def render_trace_json(conversation: Conversation, gaps: Sequence[Gap]) -> str:
     )
 
 
-def _finding(finding: Finding) -> dict[str, object]:
+def finding_object(finding: Finding) -> dict[str, object]:
+    """Give a finding as the schemas have it."""
     return {
         "check": finding.check,
         "severity": finding.severity,

@@ -1,0 +1,67 @@
+"""`podpath capture`: what captures alone say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from podpath.cli.case import read_captured
+from podpath.cli.options import F, output_options
+from podpath.cli.terminal import choose_style, progress
+from podpath.diagnosis.capture_answer import answer_captures
+from podpath.diagnosis.capture_filter import Wanted, narrow, parse_wanted
+from podpath.report.capture_json import render_capture_json
+from podpath.report.capture_text import render_capture
+
+_WANTED = "podpath.wanted"
+"""Where the filters of one call are kept: any number of them narrows what is shown."""
+
+
+def _want(context: click.Context, parameter: click.Parameter, values: tuple[str | int, ...]) -> None:
+    """Take a filter."""
+    texts = [f":{value}" if parameter.name == "port" else str(value) for value in values]
+    context.meta.setdefault(_WANTED, []).extend(parse_wanted(text) for text in texts)
+
+
+def _filter(name: str, metavar: str, text: str, kind: click.ParamType[Any] | None = None) -> Callable[[F], F]:
+    """Make an option that narrows what is shown."""
+    return click.option(name, multiple=True, metavar=metavar, type=kind, expose_value=False, callback=_want, help=text)
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, metavar="FILES...")
+@_filter("--connection", "C", "Only this connection, e.g. 'tcp 10.0.0.1:1024 > 10.0.0.2:80', or as much of it as you know.")
+@_filter("--host", "ADDRESS", "Only connections of this address.")
+@_filter("--port", "PORT", "Only connections to or from this port.", click.IntRange(1, 65535))
+@output_options
+def capture(files: tuple[str, ...], *, as_json: bool, colour: str, verbose: bool) -> None:
+    """Say what captures alone show, each finding with the packets that show it.
+
+    FILES are pcap and pcapng files, packed (.gz, .zst) or not, printed captures of tcpdump, tickets with some in them, bundles,
+    and - for standard input. Several points are put together: a packet is followed through NAT and tunnels, and what is lost
+    between two points is named. Capture files need NumPy: pip install 'podpath[capture]'. Printed ones do not.
+
+    \b
+    Examples:
+      podpath capture eth0.pcap
+      podpath capture veth.pcap eth0.pcap node2.pcapng.gz
+      podpath capture node1.pcap node2.pcap --connection 'tcp 10.244.1.5 > 10.96.0.1:443'
+      tcpdump -nnr eth0.pcap | podpath capture - --json
+
+    \b
+    Exit codes: 0 nothing wrong found, 1 a fault found, 2 usage error or unreadable input, 3 no packet to judge by.
+    """  # noqa: D301  # click wants the backspace itself
+    context = click.get_current_context()
+    wanted: list[Wanted] = context.meta[_WANTED]
+    case, matched = read_captured(files)
+    if wanted:
+        case = narrow(case, wanted)
+    with progress("looking for faults"):
+        answer = answer_captures(case, matched.points if matched is not None else ())
+    if as_json:
+        click.echo(render_capture_json(answer), nl=False)
+    else:
+        click.echo(render_capture(answer, choose_style(colour, verbose=verbose)), nl=False, color=True)
+    context.exit(answer.exit_code)

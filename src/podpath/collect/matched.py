@@ -1,0 +1,91 @@
+"""Captures of several points to the facts that follow from all of them: where they were taken, and their packets as lines.
+
+This is where NumPy's answers become plain values with the packets' own lines. Without captures nothing is loaded.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from podpath.collect.captures import Kept
+from podpath.evidence.commands import parse_command
+from podpath.net import protocols
+from podpath.net.packet import endpoint
+from podpath.net.provenance import Source, Span
+from podpath.node.case import CapturedPoint
+
+if TYPE_CHECKING:
+    from podpath.capture.matching import Matching
+    from podpath.capture.points import CapturedFile, Point
+    from podpath.capture.sightings import Connection, Sighting
+
+_SECOND = 1_000_000_000
+
+
+class MatchedCaptures:
+    """Captures put together. Made from what `read_evidence` handed to `keep`; NumPy is there, since they were read."""
+
+    def __init__(self, kept: Sequence[Kept]) -> None:
+        """Match all captures."""
+        from podpath.capture.matching import match_captures  # noqa: PLC0415 - NumPy is an extra, and slow to load
+
+        self._kept = {capture.name: capture for capture in kept}
+        self.matching: Matching = match_captures([_as_file(capture) for capture in self._kept.values()])
+
+    @property
+    def points(self) -> tuple[CapturedPoint, ...]:
+        """Where packets were captured."""
+        return tuple(_as_point(point) for point in self.matching.points)
+
+    def quote(self, sightings: Iterable[Sighting]) -> tuple[Span, ...]:
+        """Give the line of each packet, as tcpdump would print it; its number is that of the packet."""
+        return tuple(self._quote(seen) for seen in sightings)
+
+    def _quote(self, seen: Sighting) -> Span:
+        from podpath.capture.lines import render_lines  # noqa: PLC0415 - as above
+
+        kept = self._kept[seen.file]
+        lines = tuple(render_lines(kept.capture.packets, (seen.number - 1,), kept.devices))
+        command = f"{kept.place.command or 'tcpdump'} -nn -e -S -tttt -r {shlex.quote(seen.file)}"
+        source = Source(name=seen.file, lines=lines, first_line=seen.number, command=command, netns=kept.place.netns)
+        return Span(source, seen.number, seen.number)
+
+
+def spell_connection(connection: Connection) -> str:
+    """Spell a connection as a probe does, from who opened it, as its first point shows it."""
+    passages = connection.forward.passages or connection.backward.passages
+    ends = passages[0].ends
+    near, far = (ends.src, ends.sport), (ends.dst, ends.dport)
+    if not connection.forward.passages:
+        near, far = far, near
+    name = protocols.protocol_name(ends.protocol)
+    if ends.protocol in (protocols.ICMP, protocols.ICMPV6):
+        return f"{name} {near[0]} > {far[0]}"
+    return f"{name} {endpoint(*near)} > {endpoint(*far)}"
+
+
+def _as_file(kept: Kept) -> CapturedFile:
+    from podpath.capture.files import as_bytes  # noqa: PLC0415 - as above
+    from podpath.capture.points import CapturedFile  # noqa: PLC0415 - as above
+
+    device = parse_command(kept.place.command).option("-i", "--interface") if kept.place.command else None
+    return CapturedFile(
+        name=kept.name,
+        capture=kept.capture,
+        data=as_bytes(kept.data),
+        host=kept.name.partition("/captures/")[0] if "/captures/" in kept.name else "",
+        device="" if device in (None, "any") else str(device),
+        devices=kept.devices,
+    )
+
+
+def _as_point(point: Point) -> CapturedPoint:
+    return CapturedPoint(
+        name=point.name,
+        packets=point.packets,
+        first=point.first / _SECOND if point.first else None,
+        last=point.last / _SECOND if point.last else None,
+        dropped=point.dropped,
+    )

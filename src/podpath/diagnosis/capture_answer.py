@@ -1,0 +1,121 @@
+"""The answer of `podpath capture`, as data: what the captures alone show, where they were taken, and who talked with whom."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+
+from podpath.capture.observations import Talk, gather_connections, gather_talks
+from podpath.capture.states import STATES, state_of
+from podpath.checks.finding import Finding
+from podpath.diagnosis.captured import check_captures
+from podpath.net import protocols
+from podpath.net.provenance import Gap, Span
+from podpath.node.case import ArpSighting, CapturedPoint, Case, Sighting
+
+GOOD = ("SF", "S1", "S2", "S3", "OTH")
+"""States of connections that work, as far as a capture shows; those that fail are listed first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CapturedConnection:
+    """One connection, as the point nearest to its client shows it."""
+
+    words: str
+    """`tcp 10.0.0.1:1024 > 10.0.0.2:80`."""
+    state: str
+    """Zeek's word for how it went; empty for what is no TCP."""
+    meaning: str
+    points: tuple[str, ...]
+    """Where it is seen, in the order of its way."""
+    packets: int
+    """At the first of these points."""
+    first: float | None
+    span: Span
+    fails: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaptureAnswer:
+    """Everything that captures say by themselves."""
+
+    findings: tuple[Finding, ...]
+    """Faults first."""
+    points: tuple[CapturedPoint, ...]
+    connections: tuple[CapturedConnection, ...]
+    """Those that fail first. Of long captures only those that tell something are here."""
+    states: Mapping[str, int] = field(default_factory=dict)
+    """How many TCP connections are in each state."""
+    gaps: tuple[Gap, ...] = ()
+
+    @property
+    def verdict(self) -> str:
+        """`fault` for a fault found, `undecided` where no packet could be read, else `none`."""
+        if any(finding.severity in ("cause", "fault") for finding in self.findings):
+            return "fault"
+        return "none" if any(point.packets for point in self.points) else "undecided"
+
+    @property
+    def exit_code(self) -> int:
+        """0 nothing wrong found, 1 a fault found, 3 no packet to judge by."""
+        return {"fault": 1, "undecided": 3, "none": 0}[self.verdict]
+
+
+def answer_captures(case: Case, points: Sequence[CapturedPoint] = (), states: Mapping[str, int] | None = None) -> CaptureAnswer:
+    """Say what captures show; `points` and `states` where the packets themselves told them, else they follow from the case."""
+    talks = gather_talks(case.sightings)
+    known = {point.name.partition(" ")[0] for point in points}
+    found = [*points, *(point for file, point in list_points(case) if file not in known)]
+    connections = list_connections(talks)
+    counted = states if states is not None else Counter(one.state for one in connections if one.state)
+    return CaptureAnswer(
+        findings=check_captures(case), points=tuple(found), connections=connections, states=counted, gaps=case.gaps
+    )
+
+
+def list_points(case: Case) -> list[tuple[str, CapturedPoint]]:
+    """Give the devices that printed captures show, each with its file."""
+    groups: dict[tuple[str, str | None, int], list[tuple[float | None, Span]]] = {}
+    shown: Iterator[Sighting | ArpSighting] = chain(case.sightings, case.arps)
+    for seen in shown:
+        groups.setdefault((seen.span.source.name, seen.link, seen.capture), []).append((seen.time, seen.span))
+    found = []
+    for (file, link, _), frames in groups.items():
+        times = [time for time, _ in frames if time is not None]
+        point = CapturedPoint(
+            name=f"{file} {link}" if link else file, packets=len({span for _, span in frames}), first=min(times, default=None),
+            last=max(times, default=None), span=frames[0][1],
+        )  # fmt: skip
+        found.append((file, point))
+    return found
+
+
+def list_connections(talks: Sequence[Talk[Sighting]]) -> tuple[CapturedConnection, ...]:
+    """Give every connection once, whatever points show it: those that fail first, else in order of their first packets."""
+    found = [_summarise(connection.talks) for connection in gather_connections(talks)]
+    others: dict[tuple[object, ...], list[Talk[Sighting]]] = {}
+    for talk in talks:
+        if talk.protocol != protocols.TCP:
+            others.setdefault((talk.point.capture, talk.protocol, talk.client, talk.server), []).append(talk)
+    found += [_summarise(tuple(same)) for same in others.values()]
+    return tuple(sorted(found, key=lambda one: not one.fails))
+
+
+def _summarise(talks: Sequence[Talk[Sighting]]) -> CapturedConnection:
+    start = talks[0]
+    tcp = start.protocol == protocols.TCP
+    states = [state_of(talk) for talk in talks] if tcp else [""]
+    state = min(states, key=lambda one: one == "OTH") if tcp else ""
+    frames = start.frames
+    return CapturedConnection(
+        words=start.words,
+        state=state,
+        meaning=STATES.get(state, "answered" if start.forward and start.backward else "one direction alone"),
+        points=tuple(dict.fromkeys(str(talk.point) for talk in talks)),
+        packets=len(frames),
+        first=frames[0].time,
+        span=frames[0].span,
+        fails=tcp and state not in GOOD,
+    )

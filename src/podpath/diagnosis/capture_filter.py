@@ -1,0 +1,117 @@
+"""What captures show, narrowed to the connections that somebody asks about, with all that belongs to them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from podpath.capture.observations import Endpoint, Talk, gather_connections, gather_talks, is_error
+from podpath.net import protocols
+from podpath.net.addresses import Address
+from podpath.net.errors import UsageError
+from podpath.node.case import Case, Sighting
+
+_SPELLING = re.compile(
+    r"(?:(?P<protocol>tcp|udp|sctp|icmp)\s+)?(?P<one>\S+?)(?:\s*(?:->|<->|>|,)\s*|\s+)(?P<other>\S+)"
+    r"|(?:(?P<alone_protocol>tcp|udp|sctp|icmp)\s+)?(?P<alone>\S+)",
+    re.IGNORECASE,
+)
+_END = re.compile(
+    r"(?:\[(?P<six>[0-9a-fA-F:.]+)\]|(?P<four>\d+\.\d+\.\d+\.\d+))?(?:(?:^|[:.])(?P<port>\d{1,5}))?|(?P<bare>[0-9a-fA-F:.]+)"
+)
+
+
+class End(NamedTuple):
+    """One end that is asked about."""
+
+    address: Address | None
+    """None: any."""
+    port: int
+    """0: any."""
+
+    def fits(self, end: Endpoint) -> bool:
+        """Tell whether an end of a connection is this one."""
+        return (self.address is None or self.address == end[0]) and self.port in (0, end[1])
+
+
+class Wanted(NamedTuple):
+    """The connections that are asked about: one between both ends, in either direction."""
+
+    protocol: int | None
+    one: End
+    other: End
+
+    def fits(self, talk: Talk[Sighting]) -> bool:
+        """Tell whether a connection is asked about, as one point shows it."""
+        if self.protocol not in (None, talk.protocol):
+            return False
+        forth = self.one.fits(talk.client) and self.other.fits(talk.server)
+        return forth or (self.one.fits(talk.server) and self.other.fits(talk.client))
+
+
+ANY = End(None, 0)
+
+
+def parse_wanted(text: str) -> Wanted:
+    """Read `tcp 10.0.0.1:1024 > 10.0.0.2:80`, or less: an address, a port (`:80`), two ends; `UsageError` where it is none."""
+    found = _SPELLING.fullmatch(text.strip())
+    if found is None:
+        raise UsageError(f"expected a connection such as 'tcp 10.0.0.1:1024 > 10.0.0.2:80', saw {text!r}")
+    name = found["protocol"] or found["alone_protocol"]
+    ends = [parse_end(part) for part in (found["one"], found["other"], found["alone"]) if part]
+    return Wanted(protocols.protocol_number(name) if name else None, ends[0], ends[1] if len(ends) > 1 else ANY)
+
+
+def parse_end(text: str) -> End:
+    """Read an address, `ADDRESS:PORT`, tcpdump's `ADDRESS.PORT`, or `:PORT`."""
+    found = _END.fullmatch(text)
+    try:
+        if found is not None and (found["six"] or found["four"] or found["port"]):
+            address = found["six"] or found["four"]
+            port = int(found["port"] or 0)
+            if port < 1 << 16:
+                return End(Address.parse(address) if address else None, port)
+        return End(Address.parse(text), 0)
+    except ValueError:
+        raise UsageError(f"expected an address with or without a port, saw {text!r}") from None
+
+
+def narrow(case: Case, wanted: Sequence[Wanted]) -> Case:
+    """Keep what belongs to the connections: at every point, under every address, with ARP and ICMP errors about their ends.
+
+    `UsageError` where no connection fits one of the words.
+    """
+    talks = gather_talks(case.sightings)
+    chosen = [talk for talk in talks if all(one.fits(talk) for one in wanted)]
+    if not chosen:
+        raise UsageError(f"no connection in the captures fits; they show {_examples(talks)}")
+    chosen = _with_kin(chosen, talks)
+    frames = {id(seen) for talk in chosen for seen in (*talk.forward, *talk.backward)}
+    ends = {end[0] for talk in chosen for end in (talk.client, talk.server)}
+    kept = tuple(seen for seen in case.sightings if id(seen) in frames or (is_error(seen.packet) and seen.packet.dst in ends))
+    words = {talk.words for talk in chosen}
+    return replace(
+        case,
+        sightings=kept,
+        arps=tuple(arp for arp in case.arps if arp.sender in ends or arp.target in ends),
+        lost=tuple(lost for lost in case.lost if lost.connection in words),
+    )
+
+
+def _with_kin(chosen: Sequence[Talk[Sighting]], talks: Sequence[Talk[Sighting]]) -> list[Talk[Sighting]]:
+    """Add the same connections under other addresses, and what answers their clients in somebody else's name."""
+    known = {id(talk) for talk in chosen}
+    for connection in gather_connections(talks):
+        if any(id(talk) in known for talk in connection.talks):
+            known |= {id(talk) for talk in connection.talks}
+    clients = {talk.client for talk in talks if id(talk) in known and talk.protocol == protocols.TCP}
+    return [talk for talk in talks if id(talk) in known or (talk.client in clients and talk.protocol == protocols.TCP)]
+
+
+def _examples(talks: Iterable[Talk[Sighting]]) -> str:
+    words = list(dict.fromkeys(talk.words for talk in talks))
+    if not words:
+        return "none"
+    return ", ".join(words[:3]) + (f" and {len(words) - 3} more" if len(words) > 3 else "")

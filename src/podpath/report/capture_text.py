@@ -1,0 +1,94 @@
+"""What captures show, as terminal text: the fault first, then where it was captured, who talked with whom, what was not read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from podpath.capture.observations import clock
+from podpath.capture.states import STATES
+from podpath.checks.finding import Finding
+from podpath.diagnosis.capture_answer import CaptureAnswer, CapturedConnection
+from podpath.node.case import CapturedPoint
+from podpath.report.diagnosis_text import WEIGHTY, render_gaps
+from podpath.report.escape import escape
+from podpath.report.finding_text import render_finding, render_short
+from podpath.report.style import Style
+
+LISTED = 8
+"""Connections, and findings of one kind, that are told to a reader who did not ask for all."""
+
+
+def render_capture(answer: CaptureAnswer, style: Style, drawings: Sequence[str] = ()) -> str:
+    """Render the whole answer; `drawings` are ladders, safe to print already."""
+    weighty = [finding for finding in answer.findings if finding.severity in WEIGHTY]
+    lesser = [finding for finding in answer.findings if finding.severity not in WEIGHTY]
+    lines = _headline(answer, weighty, style)
+    shown = weighty if style.verbose else weighty[:LISTED]
+    for number, finding in enumerate(shown):
+        if number:
+            lines += ["", *_head(style, "bad", "FAULT", finding.claim)]
+        lines += [
+            *render_finding(finding, style),
+            "",
+            f"  {style.paint('dim', f'more: podpath explain {escape(finding.check)}')}",
+        ]
+    lines += _left_out(len(weighty) - len(shown), "fault", style)
+    for drawing in drawings:
+        lines += ["", *drawing.rstrip("\n").split("\n")]
+    if lesser:
+        few = lesser if style.verbose else lesser[:LISTED]
+        lines += ["", style.paint("head", "Also seen"), *(line for finding in few for line in render_short(finding, style))]
+        lines += _left_out(len(lesser) - len(few), "note", style)
+    lines += _points(answer.points, style) + _connections(answer, style) + render_gaps(answer.gaps, style)
+    return "\n".join(lines) + "\n"
+
+
+def _headline(answer: CaptureAnswer, weighty: Sequence[Finding], style: Style) -> list[str]:
+    if weighty:
+        return _head(style, "bad", "CAUSE" if weighty[0].severity == "cause" else "FAULT", weighty[0].claim)
+    if answer.verdict == "undecided":
+        return _head(style, "warn", "UNDECIDED", "no packet was read")
+    packets = sum(point.packets for point in answer.points)
+    return _head(style, "good", "NOTHING WRONG FOUND", f"in {packets} packets at {len(answer.points)} capture points")
+
+
+def _head(style: Style, colour: str, word: str, text: str) -> list[str]:
+    lines = style.wrap(escape(text), f"{word}: ", "  ")
+    return [style.paint(colour, f"{word}:") + lines[0][len(word) + 1 :], *lines[1:]]
+
+
+def _points(points: Sequence[CapturedPoint], style: Style) -> list[str]:
+    if not points:
+        return []
+    shown = points if style.verbose else points[: 2 * LISTED]
+    width = max(len(escape(point.name)) for point in shown)
+    lines = ["", style.paint("head", "Captured")]
+    for point in shown:
+        times = f"  {clock(point.first)} to {clock(point.last)}" if point.first is not None and point.last is not None else ""
+        dropped = f"  {style.paint('warn', f'{point.dropped} dropped by the kernel')}" if point.dropped else ""
+        lines.append(f"  {escape(point.name):<{width}}  {point.packets} packets{times}{dropped}")
+    return lines + _left_out(len(points) - len(shown), "point", style)
+
+
+def _connections(answer: CaptureAnswer, style: Style) -> list[str]:
+    if not answer.connections:
+        return []
+    counts = ", ".join(f"{number} {state} ({STATES.get(state, '')})" for state, number in answer.states.items())
+    lines = ["", style.paint("head", "Connections")]
+    lines += style.wrap(f"TCP: {counts}", "  ") if counts else []
+    shown = answer.connections if style.verbose else answer.connections[:LISTED]
+    for one in shown:
+        lines.append(f"  {_mark(one, style)} {escape(one.words)}  {one.state or one.meaning}, {one.packets} packets")
+        if len(one.points) > 1:
+            lines += style.wrap(escape(style.hop.join(one.points)), "      ")
+    return lines + _left_out(len(answer.connections) - len(shown), "connection", style)
+
+
+def _mark(one: CapturedConnection, style: Style) -> str:
+    if one.fails:
+        return style.broken
+    return style.arrived if one.state in ("SF", "S1", "S2", "S3") or one.meaning == "answered" else style.doubtful
+
+
+def _left_out(count: int, what: str, style: Style) -> list[str]:
+    return [style.paint("dim", f"  and {count} {what}{'s' if count > 1 else ''} more: --verbose lists all")] if count > 0 else []

@@ -1,0 +1,137 @@
+"""`podpath capture`: what it prints of captures alone, its filters, its schema and its exit codes."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from click.testing import CliRunner
+
+from podpath.cli.main import podpath
+from tests.capture import frames
+from tests.checks.captures import CLIENT, SERVER, exchange, handshake, tcp
+
+WITHOUT_NUMPY = "import sys; sys.modules['numpy'] = None; from podpath.cli.main import main; main()"
+LOST = (*handshake(), tcp(1.04, f"{SERVER} > {CLIENT}", "S.", 77_000, 1001))
+OTHER = "10.7.0.8.52000"
+
+
+@pytest.fixture
+def printed(tmp_path: Path) -> Path:
+    """Write a printed capture of a connection whose ACK is lost, and of one that works."""
+    path = tmp_path / "eth0.txt"
+    path.write_text("\n".join((*LOST, *handshake(2.0, OTHER, first=9000), *exchange(2.1, OTHER))) + "\n")
+    return path
+
+
+def answer(*arguments: object) -> tuple[int, dict[str, Any]]:
+    """Run the command with `--json`; what it prints keeps to its schema."""
+    done = CliRunner().invoke(podpath, ["capture", "--json", *map(str, arguments)])
+    document: dict[str, Any] = json.loads(done.stdout)
+    schema = json.loads((Path(__file__).parents[2] / "src/podpath/report/schema/capture-v1.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.Draft202012Validator(schema).validate(document)
+    return done.exit_code, document
+
+
+def test_fault_of_a_printed_capture(printed: Path) -> None:
+    """The first finding is the lost ACK, both connections are listed, and the exit code says that a fault was found."""
+    code, document = answer(printed)
+
+    assert (1, "fault", "lost-ack") == (code, document["verdict"], document["findings"][0]["check"])
+    assert {"S1": 2} == document["states"]
+    assert 2 == len(document["connections"])
+
+
+def test_text_says_what_the_document_says(printed: Path) -> None:
+    """The claim is the headline; points and connections follow."""
+    shown = CliRunner().invoke(podpath, ["capture", str(printed)])
+
+    assert shown.output.startswith("FAULT: The handshake's ACK of tcp 10.7.0.5:41000 > 198.18.4.9:443 is lost")
+    assert "\nCaptured\n" in shown.output
+    assert "\nConnections\n" in shown.output
+
+
+@pytest.mark.parametrize(
+    "filters",
+    [
+        ("--connection", f"tcp {OTHER} > {SERVER}"),
+        ("--host", "10.7.0.8"),
+        ("--connection", "198.18.4.9:443 > 10.7.0.8"),
+        ("--port", "52000"),
+    ],
+)
+def test_filters_narrow_to_a_connection(printed: Path, filters: tuple[str, ...]) -> None:
+    """Whatever names the connection that works shows it alone, and nothing wrong."""
+    code, document = answer(printed, *filters)
+
+    assert (0, "none", []) == (code, document["verdict"], document["findings"])
+    assert ["tcp 10.7.0.8:52000 > 198.18.4.9:443"] == [one["connection"] for one in document["connections"]]
+
+
+def test_filter_that_nothing_fits_is_a_usage_error(printed: Path, tmp_path: Path) -> None:
+    """The message names connections that there are; nonsense is refused."""
+    for words, expected in (("10.9.9.9", "they show tcp 10.7.0.5:41000"), ("10.9.9", "expected an address")):
+        done = subprocess.run(
+            [sys.executable, "-m", "podpath", "capture", "--host", words, str(printed)],
+            capture_output=True, text=True, check=False, cwd=tmp_path,
+        )  # fmt: skip
+
+        assert done.returncode == 2
+        assert expected in done.stderr
+
+
+def test_packed_capture_and_printed_one_say_the_same(tmp_path: Path) -> None:
+    """A binary capture of the same packets leads to the same finding, its lines being packet numbers."""
+    ends, back = ("10.7.0.5", "198.18.4.9"), ("198.18.4.9", "10.7.0.5")
+    packets = [
+        frames.ethernet(0x0800, frames.ipv4(6, frames.tcp(0x02, ports=(41000, 443), numbers=(1000, 0)), ends=ends)),
+        frames.ethernet(0x0800, frames.ipv4(6, frames.tcp(0x12, ports=(443, 41000), numbers=(77_000, 1001)), ends=back)),
+        frames.ethernet(0x0800, frames.ipv4(6, frames.tcp(0x10, ports=(41000, 443), numbers=(1001, 77_001)), ends=ends)),
+        frames.ethernet(0x0800, frames.ipv4(6, frames.tcp(0x12, ports=(443, 41000), numbers=(77_000, 1001)), ends=back)),
+    ]
+    path = tmp_path / "eth0.pcap.gz"
+    path.write_bytes(gzip.compress(frames.pcap(packets)))
+    code, document = answer(path)
+
+    assert (1, ["lost-ack"]) == (code, [finding["check"] for finding in document["findings"]])
+    assert 4 == document["findings"][0]["evidence"][0]["line"]
+    assert [4] == [point["packets"] for point in document["points"]]
+
+
+def test_capture_without_packets_is_undecided(tmp_path: Path) -> None:
+    """A text without a packet gives nothing to judge by."""
+    path = tmp_path / "routes.txt"
+    path.write_text("default via 10.7.0.1 dev eth0\n")
+
+    assert (3, "undecided") == (answer(path)[0], answer(path)[1]["verdict"])
+
+
+def test_unreadable_input_is_refused(tmp_path: Path) -> None:
+    """A file that is not there ends with exit code 2."""
+    done = subprocess.run(
+        [sys.executable, "-m", "podpath", "capture", str(tmp_path / "none.pcap")], capture_output=True, text=True, check=False
+    )
+
+    assert (2, "") == (done.returncode, done.stdout)
+
+
+def test_printed_captures_need_no_numpy(printed: Path) -> None:
+    """Without the extra, text is read as ever, and a capture file is refused with what to install."""
+    binary = printed.with_name("eth0.pcap")
+    binary.write_bytes(frames.pcap([frames.ethernet(0x0800, frames.ipv4(6, frames.tcp()))]))
+    shown, refused = (
+        subprocess.run([sys.executable, "-c", WITHOUT_NUMPY, "capture", str(path)], capture_output=True, text=True, check=False)
+        for path in (printed, binary)
+    )
+
+    assert (1, "") == (shown.returncode, shown.stderr)
+    assert "lost beyond" in shown.stdout
+    assert refused.returncode == 2
+    assert "pip install 'podpath[capture]'" in refused.stderr
