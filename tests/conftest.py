@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from tests import apiserver
 settings.register_profile("podpath", deadline=None, derandomize=os.environ.get("CI") == "true", print_blob=True)
 settings.load_profile("podpath")
 
+SAID = "said"
 REQUIRED = os.environ.get("PODPATH_REQUIRE_KERNEL") == "1"
 """Set in CI: there a kernel test that is skipped has failed."""
 
@@ -46,6 +47,22 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     missing = [tool for tool in ("ip", *marker.args) if shutil.which(tool) is None]
     if missing:
         pytest.skip(f"needs {', '.join(missing)}: scripts/install-test-needs installs it")
+
+
+@pytest.fixture
+def say(record_property: Callable[[str, object], None]) -> Callable[[str], None]:
+    """Give a function whose words stand in the summary of the run, also when the test passes: drawn seeds, figures."""
+    return lambda text: record_property(SAID, text)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Write what tests had to say."""
+    reports = (report for found in terminalreporter.stats.values() for report in found if isinstance(report, pytest.TestReport))
+    for report in reports:
+        said = [str(value) for name, value in report.user_properties if name == SAID and report.when == "call"]
+        if said:
+            terminalreporter.write_sep("-", report.nodeid)
+            terminalreporter.write_line("\n".join(said))
 
 
 @pytest.hookimpl(wrapper=True)

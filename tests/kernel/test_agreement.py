@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-from collections.abc import Iterator
+import secrets
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path, PurePosixPath
 
 import pytest
 
-from podpath.lab.agree import run_case
+from podpath.cli.lab_text import render_tally
+from podpath.lab.agree import run_case, run_cases
 from podpath.lab.apply import enter_private_world
 from podpath.lab.drops import DropTracer
 from podpath.lab.known import KNOWN_DISAGREEMENTS
@@ -18,7 +20,19 @@ from tests.kernel.recorded_cases import build_case
 
 pytestmark = pytest.mark.kernel("iptables-nft-restore", "iptables-legacy-restore", "ipset", "bridge", "nft")
 
+CASES = 500
 RECORDED = Path(__file__).resolve().parents[1] / "data/agreement"
+
+
+def test_fresh_cases_agree(say: Callable[[str], None]) -> None:
+    """Cases that nobody has seen before agree, from a seed that is new each time."""
+    first = secrets.randbelow(1 << 40)
+    say(f"podpath lab agree --cases {CASES} --seed {first}")
+
+    tally = run_cases(range(first, first + CASES), 2, lambda _: None)
+
+    say(render_tally(tally))
+    assert [] == [result.seed for result in tally.differing]
 
 
 def test_recorded_cases_agree() -> None:

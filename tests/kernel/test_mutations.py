@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import pytest
 
@@ -29,15 +29,17 @@ def _differing(evidence: Mapping[int, Evidence]) -> set[int]:
     return {seed for seed, seen in evidence.items() if compare(predict(generate_case(seed, kernel)), seen)}
 
 
-def test_every_mutation_is_caught(evidence: Mapping[int, Evidence], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_mutation_is_caught(
+    evidence: Mapping[int, Evidence], monkeypatch: pytest.MonkeyPatch, say: Callable[[str], None]
+) -> None:
     """Each error in the model makes some of 500 cases differ that agree without it."""
-    unsure = _differing(evidence)  # what a busy machine was late with is among them: each case is looked at once
+    unsure = _differing(evidence)  # test_agreement is about those
     caught: dict[str, int] = {}
     for name, mutate in MUTATIONS.items():
         with monkeypatch.context() as patch:
             mutate(patch)
             caught[name] = len(_differing(evidence) - unsure)
-    print(f"left out, as they differ without an error: {sorted(unsure)}")  # noqa: T201  # test_agreement is about those
+    say(f"left out, as they differ without an error: {sorted(unsure)}")
     for name, count in caught.items():
-        print(f"{count:4d} of {len(SEEDS)}: {name}")  # noqa: T201  # the figures are what a reader of the log wants
+        say(f"{count:4d} of {len(SEEDS)}: {name}")
     assert [name for name, count in caught.items() if not count] == []

@@ -158,15 +158,18 @@ def _run(engine: Engine, probe: Probe, choices: Choices, script: tuple[Act, ...]
     traces: list[Trace] = []
     lost: _Failure | None = None
     """Of a pure ACK: its sender goes on where nothing resets it, and what it sends next acknowledges as well."""
+    unaccepted = False
+    """The server acknowledges at once what completed its handshake: no process has accepted that socket yet."""
     unheard: tuple[Trace, ...] = ()
     for act, following in zip(script, (*script[1:], None), strict=True):
         place, packet = _next(ends, act)
         skb = send_from(walk, place, packet, by_kernel=act.reply and packet.protocol in _ECHO)
+        skb.by_kernel = skb.by_kernel or (unaccepted and act.reply and skb.link is None)
         trace = drive_packet(walk, act.name, skb, packet, reply=act.reply)
         after, failure = _judge(walk, ends, act, trace)
         if failure is None:
             traces += (*unheard, trace)
-            ends, lost, unheard = after, None, ()
+            ends, unaccepted, lost, unheard = after, lost is not None, None, ()
             continue
         answers = answer_to(walk, skb, trace)
         if lost is None and _goes_on(act, following, failure) and not any(_resets(answer, packet) for answer in answers):

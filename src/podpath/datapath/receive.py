@@ -94,7 +94,10 @@ def prerouting(walk: Walk, skb: Skb) -> Next:
     if skb.prerouted:
         skb.prerouted = False
         return None
+    before = skb.packet.dst
     ended = pass_hook(walk, skb, hooks.PREROUTING)
+    if skb.packet.dst != before:
+        skb.looped = False  # the route that it brought over lo is dropped (nf_nat_ipv4_pre_routing)
     return None if isinstance(ended, Accept) else ended
 
 

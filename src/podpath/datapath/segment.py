@@ -8,9 +8,12 @@ from podpath.datapath import openvswitch
 from podpath.datapath.namespace import Namespace
 from podpath.datapath.skb import Walk
 from podpath.datapath.veth import peer_of
-from podpath.node.links import BridgePort, Link
+from podpath.net.addresses import Mac
+from podpath.node.links import BridgePort, Link, Vxlan
 
 _PLAIN = BridgePort()
+NOBODY = Mac("00:00:00:00:00:00")
+"""The key of a vxlan device's default entries in `bridge fdb`."""
 
 
 class Station(NamedTuple):
@@ -61,6 +64,8 @@ class _Survey:
                 if may_pass(link, None, port, vlan):
                     self.emit(netns, port, vlan)
             return
+        elif link.vxlan is not None and namespace.netns.fdb.complete and not _floods(namespace, link, link.vxlan):
+            return
         self.exits.append(Station(netns, link))
 
     def arrive(self, netns: str, link: Link) -> None:
@@ -82,6 +87,11 @@ class _Survey:
             self.stations.append(Station(netns, namespace.link(link.master)))
         else:
             self.stations.append(Station(netns, link))
+
+
+def _floods(namespace: Namespace, link: Link, details: Vxlan) -> bool:
+    """Tell whether a vxlan device knows a remote end for what is sent to all (`vxlan_xmit`)."""
+    return details.remote is not None or bool(namespace.fdb.get((link.name, NOBODY)))
 
 
 def survey(walk: Walk, netns: str, link: Link, *, arriving: bool = False) -> Segment:

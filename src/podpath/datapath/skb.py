@@ -64,8 +64,9 @@ class Skb:
     """The sending socket's owner; None for a forwarded packet."""
     by_kernel: bool = False
     """True for what the kernel sends by itself (an error, a reset, an echo reply): no process owns it."""
-    hashed: str | None = None
-    """The socket that gave it its hash (`skb_set_hash_from_sk`), by its namespace; None where the headers are hashed."""
+    hashed: object = None
+    """What its hash is of, where it has one that lasts: the socket that sent it (`skb_set_hash_from_sk`), by its namespace, or
+    headers with ports that were hashed once."""
     looped: bool = False
     """True for what the host sends to itself over `lo`: it keeps its route and connection."""
     port: Link | None = None
@@ -76,6 +77,8 @@ class Skb:
     """The packet inside a tunnel's outer one."""
     tunnel: Link | None = None
     """The tunnel device that wrapped `inner`."""
+    wrapped: tuple[tuple[Packet, Link], ...] = ()
+    """What is inside `inner`, where tunnels are nested: packets and the devices that wrapped them, the innermost first."""
     answer: Packet | None = None
     """The error that the packet's sender is sent, where it was rejected."""
 

@@ -18,6 +18,9 @@ from podpath.node.links import Link, Vxlan
 VXLAN = "drivers/net/vxlan/vxlan_core.c:vxlan_xmit_one v6.12"
 IPIP = "net/ipv4/ip_tunnel.c:ip_tunnel_xmit v6.12"
 RECEIVED = "drivers/net/vxlan/vxlan_core.c:vxlan_rcv v6.12"
+RECURSION = "net/ipv4/ip_tunnel_core.c:iptunnel_xmit v6.18"
+NESTED = 2
+"""Tunnels around the packet that a further one would wrap, beyond the first."""
 _HEADERS = {"vxlan": 50, "ipip": 20}
 """Bytes that each kind puts in front."""
 
@@ -25,10 +28,12 @@ _HEADERS = {"vxlan": 50, "ipip": 20}
 def emit_vxlan(walk: Walk, skb: Skb, link: Link) -> Next:
     """Wrap a frame in UDP towards the remote end that has its MAC (`bridge fdb show dev vxlan`), or the default one."""
     details = link.vxlan
-    if skb.inner is not None:
-        return boundary(walk, skb, "circle", f"{link.name} is reached from within a tunnel")
     if details is None:
         return wire.leave(walk, skb, link)
+    if len(skb.wrapped) >= NESTED:
+        template = "{0} is reached from within {1} tunnels: the kernel takes it for a circle"
+        walk.step("device transmit", skb, RECURSION, skb.packet, "drop", template, link.name, NESTED, link=link.name)
+        return Dropped(netns=skb.netns.name, reason=drop_reason("vxlan recursion", walk.node.kernel))
     namespace = walk.engine.namespace(skb.netns.name)
     remote, spans = details.remote, ((link.span,) if link.span is not None else ())
     if skb.packet.dmac is not None:
@@ -50,11 +55,14 @@ def emit_vxlan(walk: Walk, skb: Skb, link: Link) -> Next:
 def _source_port(walk: Walk, skb: Skb) -> int:
     """Give the port that stands for the hash of what is carried (`include/net/udp.h:udp_flow_src_port v6.12`).
 
-    A TCP socket's own hash stays with its packets whatever is translated; of all else the headers are hashed, both ways alike.
+    A TCP socket's own hash stays with its packets whatever is translated; of all else the headers are hashed, both ways alike,
+    and that stays only where they have ports (`skb_clear_hash_if_not_l4`).
     """
     packet = skb.packet
     ends = frozenset({(packet.src, packet.sport), (packet.dst, packet.dport)})
     flow = skb.hashed or (packet.protocol, packet.icmp_type, packet.icmp_code, ends)
+    if packet.has_ports:
+        skb.hashed = flow
     port = walk.hashes.setdefault(flow, EPHEMERAL + len(walk.hashes))
     walk.drawn.add(port)
     return port
@@ -91,6 +99,8 @@ def _wrap(walk: Walk, skb: Skb, link: Link, outer: Packet, spans: tuple[Span, ..
         "device transmit", skb, function, inner, "encapsulate", "{0} wraps it for {1}", link.name, outer.dst, spans=spans,
         link=link.name,
     )  # fmt: skip
+    if skb.inner is not None and skb.tunnel is not None:
+        skb.wrapped = (*skb.wrapped, (skb.inner, skb.tunnel))
     skb.inner, skb.tunnel = inner, link
     skb.connection, skb.ctinfo, skb.reply, skb.template, skb.destination = None, "", False, None, None
     skb.iif = skb.oif = skb.physin = skb.physout = skb.port = None
@@ -107,7 +117,8 @@ def receive(walk: Walk, skb: Skb) -> Next:
     if device is None:
         return None
     skb.packet = inner
-    skb.inner = skb.tunnel = None
+    skb.inner, skb.tunnel = skb.wrapped[-1] if skb.wrapped else (None, None)
+    skb.wrapped = skb.wrapped[:-1]
     skb.link = device
     walk.step("tunnel", skb, RECEIVED, outer, "decapsulate", "{0} unwraps it", device.name, link=device.name)
     skb.connection, skb.ctinfo, skb.reply, skb.template, skb.destination = None, "", False, None, None

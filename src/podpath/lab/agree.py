@@ -93,20 +93,25 @@ class Tally:
 def run_case(case: GeneratedCase, tracer: DropTracer) -> CaseResult:
     """Hold the model's prediction of a case against what the kernel does; a difference counts when every look shows one."""
     prediction = predict(case)
-    looks = 0
-    differences: tuple[Difference, ...] = ()
-    for quiet in LOOKS:
-        looks += 1
-        evidence = observe_case(case, tracer, _patience(prediction, quiet))
-        differences = compare(prediction, evidence)
-        if not differences:
-            break
+    evidence, looks = _look(case, prediction, tracer)
+    differences = compare(prediction, evidence)
     branch = prediction.branches[0]
     return CaseResult(
         seed=case.seed, topology=case.topology, nat=case.nat, fault=case.fault, verdict=prediction.verdict,
         application=evidence.observation.application, differences=differences, looks=looks,
         stages=frozenset(step.stage for trace in branch.traces for step in trace.steps), rules=_extensions(prediction),
     )  # fmt: skip
+
+
+def _look(case: GeneratedCase, prediction: Conversation, tracer: DropTracer) -> tuple[Evidence, int]:
+    """Have the kernel run a case, again where it differs; give what was seen last, and how often it was looked at."""
+    looks = 0
+    for quiet in LOOKS:
+        looks += 1
+        evidence = observe_case(case, tracer, _patience(prediction, quiet))
+        if not compare(prediction, evidence):
+            break
+    return evidence, looks
 
 
 def predict(case: GeneratedCase) -> Conversation:
@@ -158,7 +163,7 @@ def observe_cases(seeds: range, jobs: int) -> Mapping[int, Evidence]:
 
 
 def _observe_numbered(case: GeneratedCase, tracer: DropTracer) -> tuple[int, Evidence]:
-    return case.seed, observe_case(case, tracer, _patience(predict(case), conversation.QUIET))
+    return case.seed, _look(case, predict(case), tracer)[0]
 
 
 def spread(seeds: range, jobs: int, work: Callable[[GeneratedCase, DropTracer], T]) -> Iterator[T]:

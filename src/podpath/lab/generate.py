@@ -10,7 +10,7 @@ from podpath.lab.draft import DraftNetns
 from podpath.lab.generate_nat import draw_nat
 from podpath.lab.generate_nftables import draw_native
 from podpath.lab.generate_routing import PORTS, draw_addresses, draw_routing, draw_sysctls
-from podpath.lab.generate_rules import draw_table, make_sets
+from podpath.lab.generate_rules import count_states, draw_table, make_sets
 from podpath.lab.topologies import TOPOLOGIES, Topology
 from podpath.net import protocols
 from podpath.net.packet import Packet
@@ -58,7 +58,9 @@ def generate_case(seed: int, kernel: str | None = None) -> GeneratedCase:
     if native.random() < NATIVE_SHARE:
         draw_native(native, host, topology)
     fault = _draw_fault(chance, host) if chance.random() < 0.3 else ""
-    frame = draw_frame(chance, topology, probe) if probe.netns != HOST and chance.random() < 0.15 else None
+    frame = draw_frame(chance, topology, probe) if probe.netns != HOST and chance.random() < 0.2 else None
+    if frame is not None:
+        count_states(chance, host, flavour)
     if not any(match.name == "set" for table in host.tables.values() for rules in table.chains.values() for rule in rules
                for match in rule.matches):  # fmt: skip
         host.sets = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 from podpath.lab.draft import DraftNetns, DraftTable
@@ -30,12 +31,24 @@ def draw_nat(chance: Random, host: DraftNetns, topology: Topology, probe: Probe,
     if chance.random() < 0.6:
         fields = {} if chance.random() < 0.4 else draw_fields(chance, topology, protocols.TCP, "POSTROUTING")
         table.chains["POSTROUTING"].append(make_rule(_draw_source_nat(chance, fields), **fields))
+    if chance.random() < 0.15:
+        _draw_preferred_source(chance, host, table)
     if chance.random() < 0.15 and probe.protocol != protocols.ICMP:
         ports = chance.choice(("80", "8080", "80-81", "8080-8090", ""))
         options = (MatchOption("to-ports", (ports,)),) if ports else ()
         redirect = make_rule(Target("REDIRECT", options), protocol=ProtocolMatch(probe.protocol))
         table.chains[chance.choice(("PREROUTING", "PREROUTING", "OUTPUT"))].insert(0, redirect)
     return asked
+
+
+def _draw_preferred_source(chance: Random, host: DraftNetns, table: DraftTable) -> None:
+    """Give a route a source of its own and masquerade what takes it: which source wins is what this is about."""
+    own = [item.address for item in host.addresses]
+    ways = [index for index, route in enumerate(host.routes) if route.type == "unicast" and len(route.nexthops) == 1]
+    if ways:
+        index = chance.choice(ways)
+        host.routes[index] = replace(host.routes[index], prefsrc=chance.choice(own))
+        table.chains["POSTROUTING"].insert(0, make_rule(Target("MASQUERADE")))
 
 
 def _draw_service(chance: Random, table: DraftTable, endpoints: list[Address], probe: Probe) -> Address:

@@ -53,6 +53,15 @@ def draw_table(chance: Random, host: DraftNetns, topology: Topology, name: str, 
         table.chains[base][:0] = [make_rule(Target(user[-1], (), chance.random() < 0.6)), make_rule(None)]
 
 
+def count_states(chance: Random, host: DraftNetns, flavour: str) -> None:
+    """Count what conntrack says of a frame, and now and then drop what it calls invalid."""
+    table = host.table("mangle", flavour)
+    for word in ("INVALID", "NEW", "ESTABLISHED"):
+        target = Target("DROP") if word == "INVALID" and chance.random() < 0.2 else None
+        rule = make_rule(target, matches=(Match("conntrack", (MatchOption("ctstate", (word,)),)),))
+        table.chains["PREROUTING"].append(rule)
+
+
 def _insert_counting_rules(chance: Random, topology: Topology, chain: str, rules: list[Rule]) -> None:
     """Put rules that decide nothing among the others: one condition each, whose counter tells how the packet looked there."""
     addresses = [address for _, address in topology.speakers]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from podpath.net.addresses import Address
 from podpath.net.provenance import Span
 from podpath.node.netfilter import ConnTuple
 
 if TYPE_CHECKING:
     from podpath.datapath.conntrack.tcp import Progress
+    from podpath.datapath.skb import Skb
 
 NO_ZONE_ID = 0
 
@@ -98,3 +100,29 @@ class Connection:
         self.helper = ""
         self.span: Span | None = None
         """The line of evidence that it was seeded from; None for one that the walk made."""
+
+
+def _template_entry() -> Connection:
+    nowhere = ConnTuple(Address(4, 0), Address(4, 0), 0)
+    entry = Connection(nowhere, nowhere)
+    entry.confirmed = True
+    return entry
+
+
+TEMPLATE_ENTRY = _template_entry()
+"""What a CT target hangs on a packet until conntrack sees it: all zeros, and confirmed (`xt_ct_tg_check`)."""
+
+
+def attached(skb: Skb) -> Connection | None:
+    """Give the entry that hangs on a packet (`nf_ct_get`): its connection, or before conntrack what a CT target hung on it."""
+    if skb.connection is None and skb.template is not None:
+        return TEMPLATE_ENTRY
+    return skb.connection
+
+
+def is_untouched(skb: Skb) -> bool:
+    """Tell whether a rule may still say what conntrack shall do with a packet: nothing hangs on it, not even another rule's word.
+
+    What conntrack called invalid has nothing either: over lo it comes to the rules before conntrack once more.
+    """
+    return attached(skb) is None and skb.ctinfo in {"", "INVALID"}

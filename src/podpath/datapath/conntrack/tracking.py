@@ -186,7 +186,7 @@ def _attach(state: HookState, connection: Connection, *, reply: bool, note: str 
 
 def _declare_invalid(state: HookState, why: str, connection: Connection | None = None) -> None:
     state.skb.ctinfo = "INVALID"
-    state.skb.connection = None
+    state.skb.connection = state.skb.template = None
     if connection is None:
         _step(state, "invalid", "{0}", why)
     else:

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from podpath.datapath.conntrack.connection import Connection
+from podpath.datapath.conntrack.connection import Connection, attached
 from podpath.datapath.netfilter.state import Doubt, HookState
 from podpath.datapath.nftables.datatypes import ADDRESS_TYPES, CT_STATES, FULL, PACKET_TYPES, Device, Part
 from podpath.datapath.routing import address_type, reverse_path
+from podpath.datapath.xtables.matches.conntrack import packet_state
 from podpath.net import nft, protocols
 from podpath.net.packet import Packet
 from podpath.node.links import Link
@@ -184,7 +185,7 @@ def meta_field(field: nft.Meta) -> Field:
 
 
 def _read_state(state: HookState) -> Value:
-    return CT_STATES.get((state.skb.ctinfo or "INVALID").lower(), 1)
+    return CT_STATES.get(packet_state(state.skb).lower(), 1)
 
 
 def _status(connection: Connection) -> int:
@@ -197,7 +198,7 @@ def _status(connection: Connection) -> int:
 
 def _of_connection(select: Callable[[HookState, Connection], int]) -> Read:
     def read(state: HookState) -> Value:
-        connection = state.skb.connection
+        connection = attached(state.skb)
         return None if connection is None else select(state, connection)
 
     return read

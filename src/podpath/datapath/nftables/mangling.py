@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from podpath.datapath.conntrack.connection import Template, Zone
+from podpath.datapath.conntrack.connection import Template, Zone, is_untouched
 from podpath.datapath.netfilter.state import Decision, Doubt, HookState
 from podpath.datapath.nftables.datatypes import PACKET_TYPES
 from podpath.datapath.nftables.fields import TRANSPORTS, meta_field, payload_field
@@ -121,7 +121,8 @@ def _set_connection_mark(state: HookState, value: int) -> None:
 def _set_zone(direction: str) -> Callable[[HookState, int], None]:
     def apply(state: HookState, value: int) -> None:
         # only before conntrack saw the packet (nft_ct_set_zone_eval)
-        if state.skb.connection is None and not state.skb.ctinfo:
+        if is_untouched(state.skb):
+            state.skb.ctinfo = ""
             state.skb.template = Template(Zone(value & 0xFFFF, direction != "reply", direction != "original"))
 
     return apply

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from podpath.datapath.conntrack.connection import is_untouched
 from podpath.datapath.netfilter.rules import ACT, CompiledRule
 from podpath.datapath.netfilter.state import Act, Answer, Check, Decision, Doubt, HookState
 from podpath.datapath.netfilter.verdicts import ACCEPT, DROP, Verdict
@@ -213,7 +214,7 @@ def _compile_notrack(place: Place) -> Op:
 
     def leave_untracked(state: HookState) -> None:
         skb = state.skb
-        if skb.connection is None and not skb.ctinfo:
+        if is_untouched(skb):
             skb.ctinfo = "UNTRACKED"
             state.decision = Decision("untracked", "{0} keeps the packet from conntrack", (text,), place.rule.span)
 

@@ -29,6 +29,7 @@ REASONS: dict[str, tuple[tuple[tuple[int, int], str], ...]] = {
     "bridge held": (((0, 0), "NOT_SPECIFIED"),),
     "vlan": (((0, 0), "NOT_SPECIFIED"),),
     "vxlan no remote": (((6, 13), "VXLAN_NO_REMOTE"), ((0, 0), "NOT_SPECIFIED")),
+    "vxlan recursion": (((6, 18), "RECURSION_LIMIT"), ((0, 0), "NOT_SPECIFIED")),
     "reroute": (((0, 0), "NETFILTER_DROP"),),
 }
 """For each cause, since which version which name: the newest first."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from podpath.datapath.conntrack.connection import attached
 from podpath.datapath.netfilter.state import Check, HookState
 from podpath.datapath.xtables.context import RuleContext, compile_options, parse_mark, single
 from podpath.node.netfilter import Match, MatchOption
@@ -17,7 +18,7 @@ def _compile_mark(option: MatchOption, _: RuleContext) -> Check:
     wanted = not option.negated
 
     def check_connmark(state: HookState) -> bool:
-        connection = state.skb.connection
+        connection = attached(state.skb)
         # A packet without a connection does not match, negated or not.
         return connection is not None and (connection.mark & mask == value) is wanted
 

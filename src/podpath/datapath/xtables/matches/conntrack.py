@@ -9,17 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from podpath.datapath.conntrack.connection import Connection
+from podpath.datapath.conntrack.connection import Connection, attached
 from podpath.datapath.netfilter.state import Answer, Check, Doubt, HookState
 from podpath.datapath.skb import Skb
 from podpath.datapath.xtables.context import RuleContext, parse_ports, parse_range, single, spell, unknown_option, words
 from podpath.net import protocols
 from podpath.net.addresses import Address, Family
-from podpath.node.netfilter import ConnTuple, Match, MatchOption
+from podpath.node.netfilter import Match, MatchOption
 
-_NOWHERE = ConnTuple(Address(4, 0), Address(4, 0), 0)
-TEMPLATE = Connection(_NOWHERE, _NOWHERE)
-"""What a packet has for a connection between a CT target and conntrack: all zeros (`nf_ct_tmpl_alloc`)."""
 STATES = frozenset({"INVALID", "ESTABLISHED", "NEW", "RELATED", "UNTRACKED", "SNAT", "DNAT"})
 
 
@@ -75,7 +72,7 @@ def _check_all(check_state: Check | None, parts: tuple[_Part, ...]) -> Check:
         if check_state is not None and check_state(state) is False:
             return False
         skb = state.skb
-        connection = TEMPLATE if skb.connection is None and skb.template is not None and not skb.ctinfo else skb.connection
+        connection = attached(skb)
         if connection is None:
             return check_state is not None
         doubt: Doubt | None = None

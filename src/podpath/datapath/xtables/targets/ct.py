@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from podpath.datapath.conntrack.connection import Template, Zone
+from podpath.datapath.conntrack.connection import Template, Zone, is_untouched
 from podpath.datapath.netfilter.state import Act, Decision, HookState
 from podpath.datapath.xtables.context import RuleContext, parse_integer, single
 from podpath.node.netfilter import MatchOption, Target
@@ -28,8 +28,8 @@ def compile_target(target: Target, _: RuleContext) -> Act:
 
     def hang_template(state: HookState, compiled: CompiledRule) -> None:
         skb = state.skb
-        # Only before conntrack saw the packet.
-        if skb.connection is None and not skb.ctinfo:
+        if is_untouched(skb):
+            skb.ctinfo = ""
             skb.template = template._replace(zone=zone._replace(id=skb.mark & 0xFFFF)) if zone.from_mark else template
             rule = compiled.rule
             state.decision = Decision("zone", "{0} rule {1} sets {2}", (rule.chain, rule.position, skb.template), rule.span)
@@ -39,7 +39,7 @@ def compile_target(target: Target, _: RuleContext) -> Act:
 
 def _leave_untracked(state: HookState, compiled: CompiledRule) -> None:
     skb = state.skb
-    if skb.connection is None and not skb.ctinfo:
+    if is_untouched(skb):
         skb.ctinfo = "UNTRACKED"
         rule = compiled.rule
         state.decision = Decision(
