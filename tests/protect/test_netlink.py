@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from podpath.collect.netns import inside
 from podpath.protect import netlink
-from podpath.protect.netlink import Link, Lost, Message, Monitor, Netconf, parse_event, parse_messages
+from podpath.protect.netlink import Link, Lost, Message, Monitor, Netconf, Rule, parse_event, parse_messages
 
 NAME = "psy-netlink"
 
@@ -46,6 +46,7 @@ def test_whatever_is_received_is_read_without_an_error(data: bytes) -> None:
         parse_event(message)
     parse_event(Message(netlink.NEW_NETCONF, 0, data))
     parse_event(Message(netlink.NEW_LINK, 0, data))
+    parse_event(Message(10 << 8 | 6, 0, data))
 
 
 def test_a_cut_message_ends_the_reading() -> None:
@@ -117,6 +118,6 @@ def test_settings_are_asked_for(namespace: str) -> None:
 def test_changes_of_rules_are_told(namespace: str) -> None:
     """A change of an nftables ruleset, which iptables-nft makes too, is an event."""
     with inside(namespace), Monitor(netlink.NFTABLES_GROUP, protocol=netlink.NETFILTER) as monitor:
-        subprocess.run(["nft", "add", "table", "ip", "x"], check=True)
+        subprocess.run(["nft", "add table ip x; add chain ip x c; add rule ip x c counter"], check=True)
 
-        assert gather(monitor, 1)
+        assert Rule("x", "c") in gather(monitor, 3)

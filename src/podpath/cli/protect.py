@@ -8,6 +8,7 @@ from podpath.cli.main import Entry, LazyGroup
 
 COMMANDS: dict[str, Entry] = {
     "validate": Entry("podpath.cli.protect_validate", "Prove, before a pod's containers start, that its traffic is redirected."),
+    "order": Entry("podpath.cli.protect_order", "Check and mend the order of base chains' jumps that CNIs depend on."),
     "sysctl": Entry("podpath.cli.protect_sysctl", "Check, put right and keep the sysctls that pods' packets need."),
 }
 

@@ -63,11 +63,14 @@ def sysctl(  # noqa: PLR0913  # one parameter for each option, as click has it
     if list_them:
         click.echo(render_profiles(), nl=False)
         return
-    options = SysctlOptions(
-        mode="fix" if fix or dry_run else "report", profiles=profiles or (() if keys else (AUTOMATIC,)),
-        key=tuple(map(parse_setting, keys)), modules=modules, load_modules=load_modules, persist=persist, lower_all=not keep_all,
-        root=root,
-    )  # fmt: skip
+    settings = tuple(map(parse_setting, keys))
+    try:
+        options = SysctlOptions(
+            mode="fix" if fix or dry_run else "report", profiles=profiles or (() if keys else (AUTOMATIC,)), key=settings,
+            modules=modules, load_modules=load_modules, persist=persist, lower_all=not keep_all, root=root,
+        )  # fmt: skip
+    except ValueError as error:
+        raise UsageError(f"expected {error}") from error
     applier = Applier(dry_run=dry_run)
     if watch:
         click.get_current_context().exit(watch_sysctls(options, applier, as_json=as_json))

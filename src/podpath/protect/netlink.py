@@ -32,6 +32,9 @@ _HEADER, _ATTRIBUTE = struct.Struct("=IHHII"), struct.Struct("=HH")
 _SOL_NETLINK, _ADD_MEMBERSHIP = 270, 1
 _REQUEST, _DUMP, _INTERRUPTED = 0x1, 0x300, 0x10
 _IFLA_IFNAME, _IFINDEX, _NAME_LENGTH = 3, 1, 16
+_RULES = frozenset({10 << 8 | 6, 10 << 8 | 8})
+"""NFT_MSG_NEWRULE and NFT_MSG_DELRULE of NFNL_SUBSYS_NFTABLES."""
+_RULE_TABLE, _RULE_CHAIN = 1, 2
 _BUFFER = 1 << 20
 _TYPE_MASK = 0x3FFF
 
@@ -67,13 +70,20 @@ class Lost(NamedTuple):
     """Messages were lost: whatever is watched must be looked at anew."""
 
 
+class Rule(NamedTuple):
+    """A rule of nftables came or went; iptables-nft's rules are such."""
+
+    table: str
+    chain: str
+
+
 class Changed(NamedTuple):
-    """Something else changed in what is subscribed to, an nftables rule for one."""
+    """Something else changed in what is subscribed to."""
 
     kind: int
 
 
-Event = Netconf | Link | Lost | Changed
+Event = Netconf | Link | Rule | Lost | Changed
 
 
 def parse_messages(data: bytes) -> Iterator[Message]:
@@ -106,6 +116,8 @@ def parse_event(message: Message) -> Event | None:
         return _parse_netconf(message)
     if message.kind in {NEW_LINK, DELETE_LINK}:
         return _parse_link(message)
+    if message.kind in _RULES:
+        return _parse_rule(message)
     return Changed(message.kind)
 
 
@@ -126,8 +138,17 @@ def _parse_link(message: Message) -> Link | None:
     names = [value for kind, value in parse_attributes(message.body[16:]) if kind == _IFLA_IFNAME]
     if not names:
         return None
-    name = names[0].rstrip(b"\0").decode("utf-8", "replace")
-    return Link(_integer(message.body[4:8]), name, message.kind == DELETE_LINK)
+    return Link(_integer(message.body[4:8]), _text(names[0]), message.kind == DELETE_LINK)
+
+
+def _parse_rule(message: Message) -> Rule | None:
+    attributes = dict(parse_attributes(message.body[4:]))
+    table, chain = attributes.get(_RULE_TABLE), attributes.get(_RULE_CHAIN)
+    return None if table is None or chain is None else Rule(_text(table), _text(chain))
+
+
+def _text(data: bytes) -> str:
+    return data.rstrip(b"\0").decode("utf-8", "replace")
 
 
 def _integer(data: bytes) -> int:

@@ -8,24 +8,16 @@ other until kube-proxy starts anew: either good packets are dropped, or bad ones
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
 from podpath.protect.apply import Applier, ApplyError
+from podpath.protect.order.listings import legacy_tables
 from podpath.protect.sysctl.keys import parse_key
 from podpath.protect.sysctl.tree import Tree
 
 BE_LIBERAL = parse_key("net.netfilter.nf_conntrack_tcp_be_liberal")
-LISTINGS = (
-    *(
-        (f"{family}-{backend}", "-w", "5", "-t", "filter", "-S", "KUBE-FORWARD")
-        for backend in ("nft", "legacy")
-        for family in ("iptables", "ip6tables")
-    ),
-    ("nft", "-t", "list", "table", "ip", "kube-proxy"),
-    ("nft", "-t", "list", "table", "ip6", "kube-proxy"),
-)
-"""What tells of kube-proxy's rules, in whichever mode it runs."""
+_CHAIN = ("-w", "5", "-t", "filter", "-S", "KUBE-FORWARD")
 _DROPS = re.compile(r"^-A KUBE-FORWARD .*--ctstate INVALID .*-j DROP|^\s*ct state invalid\b.*\bdrop\b", re.MULTILINE)
 _THERE = re.compile(r"^(?:-N KUBE-FORWARD|-A KUBE-FORWARD|table ip6? kube-proxy)", re.MULTILINE)
 
@@ -47,12 +39,24 @@ class Contradiction(NamedTuple):
 def list_rules(applier: Applier) -> tuple[Listing, ...]:
     """Ask each program for kube-proxy's rules; those that are not installed, or know none, say nothing."""
     found = []
-    for command in LISTINGS:
+    for command in _listings():
         try:
             found.append(Listing(" ".join(command), applier.run(command).detail))
         except ApplyError:
             continue
     return tuple(found)
+
+
+def _listings() -> Iterator[tuple[str, ...]]:
+    """Give what tells of kube-proxy's rules, in whichever mode it runs; legacy iptables only where it has tables."""
+    yield ("iptables-nft", *_CHAIN)
+    yield ("ip6tables-nft", *_CHAIN)
+    if "filter" in legacy_tables("ipv4"):
+        yield ("iptables-legacy", *_CHAIN)
+    if "filter" in legacy_tables("ipv6"):
+        yield ("ip6tables-legacy", *_CHAIN)
+    yield ("nft", "-t", "list", "table", "ip", "kube-proxy")
+    yield ("nft", "-t", "list", "table", "ip6", "kube-proxy")
 
 
 def find_contradictions(tree: Tree, listings: Iterable[Listing]) -> tuple[Contradiction, ...]:

@@ -1,0 +1,86 @@
+"""`podpath protect order`: the order of base chains' jumps checked and mended."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from podpath.cli.protect_text import finding_document, render_findings
+from podpath.cli.terminal import choose_style
+from podpath.net.errors import UsageError
+from podpath.protect.apply import Applier
+from podpath.protect.order.guard import OrderGuard, Outcome
+from podpath.protect.order.options import OrderOptions, gather_rules
+from podpath.report.escape import escape
+
+FORMAT = "podpath/protect-order/v1"
+WRONG = 1
+
+
+@click.command()
+@click.option("--fix", is_flag=True, help="Move each jump that comes too late.")
+@click.option("--dry-run", is_flag=True, help="Show what --fix would do, and change nothing.")
+@click.option("--leave-out", multiple=True, metavar="RULE", help="Do not hold this rule.")
+@click.option("--rules", "list_them", is_flag=True, help="List the orders that are known, with their sources.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def order(*, fix: bool, dry_run: bool, leave_out: tuple[str, ...], list_them: bool, as_json: bool) -> None:
+    """Check that jumps in base chains stand in the order that CNIs depend on: CILIUM_FORWARD before KUBE-FORWARD, for one.
+
+    Reads both backends of iptables, IPv4 and IPv6; a jump is moved in one transaction, never doubled. Needs CAP_NET_ADMIN.
+
+    \b
+    Examples:
+      sudo podpath protect order
+      sudo podpath protect order --fix --dry-run
+
+    \b
+    Exit codes: 0 the order holds (after --fix), 1 it does not, 2 usage error.
+    """  # noqa: D301  # click wants the backspace itself
+    try:
+        options = OrderOptions(mode="fix" if fix or dry_run else "report", leave_out=leave_out)
+    except ValueError as error:
+        raise UsageError(f"expected {error}") from error
+    rules = gather_rules(options)
+    if list_them:
+        for rule in rules:
+            click.echo(f"{rule.name}: {rule.table} {rule.chain}: {rule.first} before {', '.join(rule.then)}\n    {rule.why}")
+            click.echo(f"    {rule.source}")
+        return
+    outcome = OrderGuard(rules, Applier(dry_run=dry_run), mend=options.mode == "fix").look(0.0)
+    if as_json:
+        click.echo(json.dumps(outcome_document(outcome), indent=2))
+    else:
+        click.echo(render_outcome(outcome), nl=False)
+    click.get_current_context().exit(0 if outcome.holds else WRONG)
+
+
+def render_outcome(outcome: Outcome) -> str:
+    """Write what a look found and did."""
+    style = choose_style("auto", verbose=False)
+    lines = [
+        f"{move.state}: {escape(move.disorder.rule.name)} in {move.disorder.listing.place.program}"
+        + (f": {escape(move.why)}" if move.why else "")
+        + "".join(f"\n    {escape(line)}" for line in move.script.rstrip("\n").split("\n"))
+        for move in outcome.moves
+    ]
+    if not outcome.findings:
+        lines.append(f"{style.arrived} the jumps of {outcome.chains} base chains are in order")
+    return "".join(f"{line}\n" for line in lines) + render_findings(outcome.findings, style)
+
+
+def outcome_document(outcome: Outcome) -> dict[str, object]:
+    """Give what a look found and did, as JSON has it."""
+    return {
+        "format": FORMAT,
+        "holds": outcome.holds,
+        "chains": outcome.chains,
+        "moves": [
+            {
+                "rule": move.disorder.rule.name, "program": move.disorder.listing.place.program, "state": move.state,
+                "script": move.script, "why": move.why,
+            }
+            for move in outcome.moves
+        ],
+        "findings": [finding_document(each) for each in outcome.findings],
+    }  # fmt: skip

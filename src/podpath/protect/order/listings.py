@@ -1,0 +1,65 @@
+"""Base chains listed by the programs that know them, without changing anything.
+
+iptables-legacy makes a table, with its hooks, by listing it. So it is asked only for tables that are there
+(/proc/net/ip_tables_names); iptables-nft lists what is not there without making it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from podpath.protect.apply import Applier, ApplyError
+from podpath.protect.order.chains import Backend, Family, Listing, Place, parse_listing
+from podpath.protect.order.rules import OrderRule
+
+PROC_NET = Path("/proc/thread-self/net")
+"""Of this thread's network namespace; /proc/net is the process's first thread's."""
+_NAMES: dict[Family, str] = {"ipv4": "ip_tables_names", "ipv6": "ip6_tables_names"}
+_BACKENDS: tuple[Backend, ...] = ("nft", "legacy")
+_FAMILIES: tuple[Family, ...] = ("ipv4", "ipv6")
+WAIT = ("-w", "5")
+"""Seconds to wait for the lock that legacy iptables holds (/run/xtables.lock)."""
+
+
+class Look(NamedTuple):
+    """What could be listed, and what could not."""
+
+    listings: tuple[Listing, ...]
+    failures: tuple[str, ...]
+
+
+def list_chains(rules: Iterable[OrderRule], reader: Applier, proc_net: Path = PROC_NET) -> Look:
+    """List each base chain that the rules speak of, in each backend and family that has it."""
+    chains = dict.fromkeys((rule.table, rule.chain) for rule in rules)
+    listings: list[Listing] = []
+    failures: list[str] = []
+    for backend in _BACKENDS:
+        for family in _FAMILIES:
+            present = legacy_tables(family, proc_net) if backend == "legacy" else None
+            for table, chain in chains:
+                if present is not None and table not in present:
+                    continue
+                place = Place(backend, family, table, chain)
+                try:
+                    listings.append(list_chain(place, reader))
+                except ApplyError as error:
+                    failures.append(str(error))
+                    if error.refusal == "absent":
+                        break  # the program is not installed
+    return Look(tuple(listings), tuple(failures))
+
+
+def list_chain(place: Place, reader: Applier) -> Listing:
+    """List one base chain; `ApplyError` where the program fails."""
+    deed = reader.run((place.program, *WAIT, "-t", place.table, "-S", place.chain))
+    return parse_listing(deed.detail, place)
+
+
+def legacy_tables(family: Family, proc_net: Path = PROC_NET) -> frozenset[str]:
+    """Give the tables that the legacy backend has in this namespace."""
+    try:
+        return frozenset((proc_net / _NAMES[family]).read_text(encoding="utf-8").split())
+    except OSError:
+        return frozenset()
