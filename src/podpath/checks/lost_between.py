@@ -72,6 +72,7 @@ def look(case: Case, talks: Talks) -> Iterator[Finding]:
 
 def _report_lost(found: Sequence[LostPacket]) -> Finding:
     """Tell of the packets of one direction that are lost between the same two points; what passed in another copy is a note."""
+    found = sorted(found, key=lambda lost: lost.seen[-1][1].line)
     first = found[0]
     gone = [lost for lost in found if not lost.repeated] or list(found)
     healed = all(lost.repeated for lost in found)
@@ -81,18 +82,17 @@ def _report_lost(found: Sequence[LostPacket]) -> Finding:
     shown = ", ".join(whats[:NAMED]) + (f" and {len(whats) - NAMED} more" if len(whats) > NAMED else "")
     reasons = [f"{last_seen} shows {shown}{way}, as {span}; {first.missing_at} does not show it."]
     reasons.append(_BASES.get(first.basis, f"It should have come there: {first.basis}.").format(first.missing_at))
-    if first.before is not None or first.after is not None:
-        around = " and ".join(f"{word} {at}" for word, at in (("before", first.before), ("after", first.after)) if at is not None)
-        reasons.append(f"{first.missing_at} was capturing then: it shows packets {around}.")
+    reasons.append(f"{first.missing_at} was capturing then: it shows packets before ({first.before}) and after ({first.after}).")
     if healed:
         reasons.append("Other copies of it passed: the loss was made good.")
-    around_it = [at for at in (first.before, first.after) if at is not None]
     return Finding(
         check=NAME,
         severity="note" if healed else "fault",
         claim=f"Of {first.connection} {shown} is lost between {last_seen} and {first.missing_at}{way}.",
         evidence=tuple(
-            dict.fromkeys((*(lost.seen[-1][1] for lost in gone[:SHOWN]), *(at for _, at in gone[0].seen), *around_it))
+            dict.fromkeys(
+                (*(lost.seen[-1][1] for lost in gone[:SHOWN]), *(at for _, at in gone[0].seen), first.before, first.after)
+            )
         ),
         reasoning=tuple(reasons),
         breaks=() if healed else (first.connection,),

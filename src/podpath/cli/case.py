@@ -48,7 +48,8 @@ def read_captured(paths: Sequence[str], asked: Sequence[Probe] = ()) -> tuple[Ca
     if not kept:
         return case, None
     with progress("following packets"):
-        return case, MatchedCaptures(kept)
+        matched = MatchedCaptures(kept)
+        return replace(case, lost=matched.find_lost()), matched
 
 
 def keep_standing() -> None:

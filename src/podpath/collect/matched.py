@@ -1,4 +1,4 @@
-"""Captures of several points to the facts that follow from all of them: where they were taken, and their packets as lines.
+"""Captures of several points to the facts that follow from all of them: where they were taken, and what was lost between them.
 
 This is where NumPy's answers become plain values with the packets' own lines. Without captures nothing is loaded.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from podpath.collect.captures import Kept
@@ -14,13 +15,15 @@ from podpath.evidence.commands import parse_command
 from podpath.net import protocols
 from podpath.net.packet import endpoint
 from podpath.net.provenance import Source, Span
-from podpath.node.case import CapturedPoint
+from podpath.node.case import CapturedPoint, LostPacket
 
 if TYPE_CHECKING:
     from podpath.capture.matching import Matching
     from podpath.capture.points import CapturedFile, Point
-    from podpath.capture.sightings import Connection, Sighting
+    from podpath.capture.sightings import Connection, Loss, Sighting
 
+MOST_LOST = 1000
+"""Lost packets that are told, each with its line."""
 _SECOND = 1_000_000_000
 
 
@@ -37,7 +40,19 @@ class MatchedCaptures:
     @property
     def points(self) -> tuple[CapturedPoint, ...]:
         """Where packets were captured."""
-        return tuple(_as_point(point) for point in self.matching.points)
+        return tuple(_as_point(point, self._spell(point)) for point in self.matching.points)
+
+    def find_lost(self) -> tuple[LostPacket, ...]:
+        """Give what was lost between points; nothing where there is one alone."""
+        if len(self.matching.points) < 2:
+            return ()
+        from podpath.capture.losses import find_losses  # noqa: PLC0415 - as above
+        from podpath.capture.shared_way import lies_on_one_way  # noqa: PLC0415 - as above
+
+        found = (loss for loss in find_losses(self.matching).lost if lies_on_one_way(self.matching, loss))
+        lost = tuple(islice(found, MOST_LOST))
+        names = {number: self._name(number) for number in {loss.connection for loss in lost}}
+        return tuple(self._as_fact(loss, names[loss.connection]) for loss in lost)
 
     def quote(self, sightings: Iterable[Sighting]) -> tuple[Span, ...]:
         """Give the line of each packet, as tcpdump would print it; its number is that of the packet."""
@@ -51,6 +66,29 @@ class MatchedCaptures:
         command = f"{kept.place.command or 'tcpdump'} -nn -e -S -tttt -r {shlex.quote(seen.file)}"
         source = Source(name=seen.file, lines=lines, first_line=seen.number, command=command, netns=kept.place.netns)
         return Span(source, seen.number, seen.number)
+
+    def _name(self, number: int) -> str:
+        return spell_connection(self.matching.connection(number))
+
+    def _spell(self, point: Point) -> str:
+        """Name a point by its file without the folder, where no other file is called so."""
+        short = point.file.rpartition("/")[2]
+        alike = [name for name in self._kept if name.rpartition("/")[2] == short]
+        return point.name.replace(point.file, short, 1) if len(alike) == 1 else point.name
+
+    def _as_fact(self, loss: Loss, name: str) -> LostPacket:
+        points = self.matching.points
+        return LostPacket(
+            connection=name,
+            forward=loss.forward,
+            what=loss.what,
+            seen=tuple((self._spell(points[seen.point]), self._quote(seen)) for seen in loss.seen),
+            missing_at=self._spell(points[loss.missing_at]),
+            before=self._quote(loss.before),
+            after=self._quote(loss.after),
+            basis=loss.basis,
+            repeated=loss.repeated,
+        )
 
 
 def spell_connection(connection: Connection) -> str:
@@ -81,9 +119,9 @@ def _as_file(kept: Kept) -> CapturedFile:
     )
 
 
-def _as_point(point: Point) -> CapturedPoint:
+def _as_point(point: Point, name: str) -> CapturedPoint:
     return CapturedPoint(
-        name=point.name,
+        name=name,
         packets=point.packets,
         first=point.first / _SECOND if point.first else None,
         last=point.last / _SECOND if point.last else None,

@@ -66,8 +66,8 @@ class CaptureAnswer:
 def answer_captures(case: Case, points: Sequence[CapturedPoint] = (), states: Mapping[str, int] | None = None) -> CaptureAnswer:
     """Say what captures show; `points` and `states` where the packets themselves told them, else they follow from the case."""
     talks = gather_talks(case.sightings)
-    known = {point.name.partition(" ")[0] for point in points}
-    found = [*points, *(point for file, point in list_points(case) if file not in known)]
+    binary = {file for file, _ in list_points(case) if any(point.name.startswith(file.rpartition("/")[2]) for point in points)}
+    found = [*points, *(point for file, point in list_points(case) if file not in binary)]
     connections = list_connections(talks)
     counted = states if states is not None else Counter(one.state for one in connections if one.state)
     return CaptureAnswer(

@@ -119,9 +119,9 @@ class LostPacket:
     """The points that it passed, by name and packet, in order; it was last seen at the last one."""
     missing_at: str
     """The point that should have been next."""
-    before: Span | None
-    """A packet of the same direction that the missing point did capture before, and one after."""
-    after: Span | None
+    before: Span
+    """What shows that the missing point was capturing: a packet there before, and one after."""
+    after: Span
     basis: str
     """Why it should have come there: `same direction` passed there, the `reverse direction` did, or `neighbours` do."""
     repeated: bool

@@ -1,0 +1,37 @@
+"""Whether two points lie on one way: a packet that one of them shows was shown by the other one, too.
+
+Slaves of a bond, or two uplinks, show parts of one connection and never the same packet: what passes one of them is not lost
+because the other one does not show it.
+"""
+
+from __future__ import annotations
+
+from podpath.capture.matching import Matching
+from podpath.capture.path_order import measure_apart
+from podpath.capture.sightings import Loss
+from podpath.capture.witnesses import NEIGHBOURS
+
+
+def lies_on_one_way(matching: Matching, loss: Loss) -> bool:
+    """Tell whether the point where a packet was last seen and the one that misses it show packets in common.
+
+    Those of its own connection, in either direction; where other connections say which way it goes, they are believed.
+    """
+    if loss.basis == NEIGHBOURS:
+        return True
+    near, far = (_place(matching, point) for point in (loss.last_seen.point, loss.missing_at))
+    ways = (2 * loss.connection, 2 * loss.connection + 1)
+    return any(_share(matching, way, near, far) for way in ways)
+
+
+def _share(matching: Matching, way: int, near: tuple[str, str], far: tuple[str, str]) -> bool:
+    placed = matching.order(way)
+    apart = measure_apart(matching.joined, placed)
+    places = [_place(matching, int(matching.joined.point[each.rows[0]])) for each in placed]
+    return any({places[one], places[other]} == {near, far} for one, other in apart)
+
+
+def _place(matching: Matching, point: int) -> tuple[str, str]:
+    """Name a point without its direction: the other way round it is another point of the same device."""
+    found = matching.points[point]
+    return found.file, found.device
