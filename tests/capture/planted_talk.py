@@ -19,7 +19,7 @@ class Talker:
     def __post_init__(self) -> None:
         """Draw the initial sequence numbers, near the place where they wrap now and then."""
         draw = self.world.draw
-        self.isn = {True: draw.choice((draw.getrandbits(32), 0xFFFFFF00)), False: draw.getrandbits(32)}
+        self.isn = {True: draw.choice((draw.getrandbits(32), 0xFFFFFFFF - draw.getrandbits(15))), False: draw.getrandbits(32)}
         self.next = dict(self.isn)
         self.acked = {True: 0, False: 0}
         self.ident = {True: draw.getrandbits(16), False: draw.getrandbits(16)}

@@ -32,6 +32,23 @@ def test_equal_numbers_of_two_connections() -> None:
     assert [["10.0.0.1"] * 2, ["10.0.0.2"] * 2] == found
 
 
+def test_equal_numbers_with_packets_in_common() -> None:
+    """Identifications tell which connection is which, whatever ends and times say."""
+
+    def marked(ends: tuple[str, str], ident: int) -> bytes:
+        packet = bytearray(frames.ipv4(6, frames.tcp(0x02, numbers=(1000, 0)), ends=ends))
+        packet[4:6] = ident.to_bytes(2, "big")
+        return frames.ethernet(0x0800, bytes(packet))
+
+    files = [
+        captured("a", (0, marked(("10.0.0.1", "10.0.0.9"), 7)), (500, marked(("10.0.0.2", "10.0.0.9"), 8))),
+        captured("b", (501, marked(("7.7.7.7", "8.8.8.8"), 8)), (900, marked(("7.7.7.8", "8.8.8.8"), 7))),
+    ]
+    found = [[str(passage.ends.src) for passage in each.forward.passages] for each in match_captures(files)]
+
+    assert [["10.0.0.1", "7.7.7.8"], ["10.0.0.2", "7.7.7.7"]] == found
+
+
 def test_equal_numbers_behind_translation() -> None:
     """Where a service hides the ends, the order of the connections tells which is which."""
     ends = ("10.0.0.1", "10.96.0.9")

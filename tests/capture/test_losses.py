@@ -37,6 +37,15 @@ def test_planted_losses_are_found_exactly(seed: int) -> None:
     assert () == losses.unseen
 
 
+@pytest.mark.parametrize("seed", range(100, 115))
+def test_losses_are_found_where_most_is_lost(seed: int) -> None:
+    """Connections that do not come about, and directions that end somewhere, are found as exactly."""
+    world = populate(World(seed, loss=0.3))
+    matching = match_captures(world.files())
+
+    assert world.truth() == found(matching, find_losses(matching))
+
+
 def chain(*, count: int = 3, whole: bool = False) -> World:
     """Make a world of points on one host that loses nothing by itself, with traffic before all else."""
     hops = [Hop(name=f"p{at}", host=0, offset=0, delay=20_000, routed=False, whole=whole) for at in range(count)]

@@ -36,6 +36,13 @@ def test_with_another_server_nobody_tells() -> None:
     assert [] == Ways(matching).extend(2, matching.order(2))
 
 
+def test_another_service_of_the_same_server_tells() -> None:
+    """Where no connection with the same port goes on, others with the same address do."""
+    matching = matched((ASK, 1), ends=SHUT._replace(dport=443))
+
+    assert [Expected(1, NEIGHBOURS), Expected(2, NEIGHBOURS)] == Ways(matching).extend(2, matching.order(2))
+
+
 def test_the_other_direction_tells() -> None:
     """An answer should go back past the points of the question."""
     matching = matched((ASK, None), (ANSWER, 1))

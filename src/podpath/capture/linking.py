@@ -145,26 +145,40 @@ def _assign(
     joined: Joined, instances: Instances, mine: list[list[int]], base: list[list[int]], parts: list[list[int]]
 ) -> list[list[int]]:
     """Add a device's clusters to the parts that they fit best, one each; give those that fit none."""
-    ends = {id(cluster): _all_ends(joined, instances, cluster) for cluster in (*mine, *base)}
+    marks = _marks(joined, instances, [each for cluster in (*mine, *base) for each in cluster])
+    common = [[_common(marks, cluster, other) for other in base] for cluster in mine]
     scores = sorted(
-        (
-            (-len(ends[id(cluster)] & ends[id(other)]), abs(at - place), at, place)
-            for at, cluster in enumerate(mine)
-            for place, other in enumerate(base)
-            if _agree(instances, cluster, other)
-        ),
+        (-common[at][place][0], -common[at][place][1], abs(at - place), at, place)
+        for at, cluster in enumerate(mine)
+        for place, other in enumerate(base)
+        if _agree(instances, cluster, other)
     )
     taken: dict[int, int] = {}
-    for _, _, at, place in scores:
+    for *_, at, place in scores:
         if at not in taken and place not in taken.values():
             taken[at] = place
             parts[place].extend(mine[at])
     return [cluster for at, cluster in enumerate(mine) if at not in taken]
 
 
-def _all_ends(joined: Joined, instances: Instances, cluster: list[int]) -> set[tuple[object, ...]]:
-    every = [joined.ends(int(instances.first[each])) for each in cluster]
-    return {end for ends in every for end in ((ends.src, ends.sport), (ends.dst, ends.dport))}
+_Marks = dict[int, tuple[set[int], set[tuple[object, ...]]]]
+"""For each instance the keys of its packets, and its ends."""
+
+
+def _marks(joined: Joined, instances: Instances, group: list[int]) -> _Marks:
+    marks: _Marks = {}
+    rows = np.flatnonzero(np.isin(instances.number, group))
+    numbers = instances.number[rows]
+    for each in group:
+        ends = joined.ends(int(instances.first[each]))
+        marks[each] = set(joined.same[rows[numbers == each]].tolist()), {(ends.src, ends.sport), (ends.dst, ends.dport)}
+    return marks
+
+
+def _common(marks: _Marks, some: list[int], others: list[int]) -> tuple[int, int]:
+    """Say how many packets and ends two clusters have in common."""
+    keys, ends = ([set().union(*(marks[each][part] for each in cluster)) for cluster in (some, others)] for part in (0, 1))
+    return len(keys[0] & keys[1]), len(ends[0] & ends[1])
 
 
 def _agree(instances: Instances, some: list[int], others: list[int]) -> bool:

@@ -120,17 +120,23 @@ class Ways:
         return next((number for number in numbers if self._matching.points[number].direction == direction), None)
 
     def _as_neighbours(self, way: int, last: Placed) -> tuple[int, ...]:
-        """Give the points that connections with the same server pass behind a passage, as far as all of them agree."""
+        """Give the points that connections with the same server pass behind a passage, as far as all of them agree.
+
+        Those of the same client come first, then those to the same port, then all to the same address.
+        """
         ends = self._ends
         row = int(self._matching.passages.first[last.passage])
         point = int(self._matching.joined.point[row])
         key = (point, way & 1, *(int(ends[name][last.passage]) for name in ("protocol", "server", "port", "client")))
         if key not in self._known:
             alike = (self._matching.passages.point == point) & (self._matching.passages.way & 1 == way & 1)
-            for name in ("protocol", "server", "port"):
-                alike &= ends[name] == ends[name][last.passage]
-            near = self._tails(alike & (ends["client"] == ends["client"][last.passage]), point, way)
-            self._known[key] = near or self._tails(alike, point, way)
+            found: tuple[int, ...] = ()
+            for names in (("server", "port", "protocol", "client"), ("server", "port", "protocol"), ("server",)):
+                like_it = alike.copy()
+                for name in names:
+                    like_it &= ends[name] == ends[name][last.passage]
+                found = found or self._tails(like_it, point, way)
+            self._known[key] = found
         return self._known[key]
 
     def _tails(self, passages: NDArray[np.bool_], point: int, way: int) -> tuple[int, ...]:
