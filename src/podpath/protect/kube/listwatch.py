@@ -95,6 +95,10 @@ class ListWatch:
             if self._stream is not None:
                 self._stream.cut()
 
+    def list_once(self) -> None:
+        """List the pods once, without watching; `KubeError` where the server does not answer."""
+        self._list()
+
     def run(self) -> None:
         """List and watch until `stop`."""
         while not self._stopping.is_set():

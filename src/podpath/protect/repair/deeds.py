@@ -1,0 +1,121 @@
+"""What the controller does to a pod, and how each of it came out: a deed is told of first, and done to the pod that was judged.
+
+What comes in is a pod read a moment ago and why it is judged broken; what goes out is an `Outcome`. Refusals become outcomes: a
+pod that changed or went in the meantime is skipped, a disruption budget's no is waited out, everything else failed and says
+why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from podpath.protect.apply import Applier
+from podpath.protect.kube import pods
+from podpath.protect.kube.client import Client, KubeError, Refused
+from podpath.protect.kube.events import Event, Recorder, Regarding
+from podpath.protect.kube.objects import Pod
+from podpath.protect.repair.judgement import Judgement, Sight
+from podpath.protect.repair.mend import Mending, mend, see
+from podpath.protect.repair.namespaces import Namespaces
+from podpath.protect.repair.policy import Action, Policy
+
+Result = Literal["success", "skip", "fail", "refused", "impossible", "would"]
+"""`skip`: the pod is no longer what was judged. `refused`: a disruption budget's no. `impossible`: only a harder deed helps."""
+
+WORDS: dict[Action, tuple[str, str]] = {
+    "label": ("LabelBrokenPod", "Labelling"),
+    "mend": ("MendBrokenPod", "Mending"),
+    "evict": ("EvictBrokenPod", "Evicting"),
+    "delete": ("DeleteBrokenPod", "Deleting"),
+}
+_GONE, _CONFLICT, _BUSY = 404, 409, 429
+
+
+class Outcome(NamedTuple):
+    """How a deed came out."""
+
+    result: Result
+    why: str
+    retry_after: float = 0.0
+    """Seconds that the server asked us to wait."""
+    unsure: bool = False
+    """The answer was lost: it may have been done."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deeds:
+    """The deeds on one cluster's pods."""
+
+    policy: Policy
+    client: Client
+    recorder: Recorder
+    evictor: pods.Evictor
+    applier: Applier
+    namespaces: Callable[[], Namespaces]
+
+    def read(self, pod: Pod) -> Pod | None:
+        """Read a pod as it is now; None where it is gone. `KubeError` where the server does not say."""
+        return pods.read(self.client, pod)
+
+    def see(self, pod: Pod) -> Sight | None:
+        """Look into a pod's namespace; None where it asks for no redirection."""
+        return see(pod, self.namespaces())
+
+    def announce(self, pod: Pod, action: Action, judgement: Judgement) -> str:
+        """Write the event that says what is about to be done; why it could not be written, empty where it was."""
+        if self.policy.dry_run:
+            return ""
+        reason, doing = WORDS[action]
+        note = f"started without its redirect rules ({judgement.why}); {doing.lower()} it"
+        try:
+            self.recorder.publish(Event(regarding=Regarding.of_pod(pod), reason=reason, action=doing, note=note))
+        except KubeError as error:
+            return str(error)
+        return ""
+
+    def do(self, action: Action, pod: Pod) -> Outcome:
+        """Do a deed."""
+        if action == "mend":
+            return _of_mending(mend(pod, self.namespaces(), self.applier))
+        try:
+            self._ask(action, pod)
+        except Refused as refused:
+            return _of_refusal(refused)
+        except KubeError as error:
+            return Outcome("fail", str(error), unsure=True)
+        return Outcome("would" if self.policy.dry_run else "success", f"{WORDS[action][1].lower()} done")
+
+    def unlabel(self, pod: Pod) -> Outcome:
+        """Take our label off a pod that is well."""
+        try:
+            pods.label(self.client, pod, {self.policy.label: None}, dry_run=self.policy.dry_run)
+        except Refused as refused:
+            return _of_refusal(refused)
+        except KubeError as error:
+            return Outcome("fail", str(error))
+        return Outcome("success", "the label is off")
+
+    def _ask(self, action: Action, pod: Pod) -> None:
+        dry_run = self.policy.dry_run
+        grace = self.policy.grace_seconds if self.policy.grace_seconds >= 0 else None
+        if action == "label":
+            pods.label(self.client, pod, {self.policy.label: self.policy.label_value}, dry_run=dry_run)
+        elif action == "evict":
+            self.evictor.evict(pod, grace_seconds=grace, dry_run=dry_run)
+        else:
+            pods.delete(self.client, pod, grace_seconds=grace, dry_run=dry_run)
+
+
+def _of_mending(mending: Mending) -> Outcome:
+    results: dict[str, Result] = {"mended": "success", "would": "would", "failed": "fail", "impossible": "impossible"}
+    return Outcome(results[mending.state], mending.why)
+
+
+def _of_refusal(refused: Refused) -> Outcome:
+    if refused.code in {_GONE, _CONFLICT} or refused.code in pods.ANOTHER:
+        return Outcome("skip", f"it is no longer what was judged: {refused.message}")
+    if refused.code == _BUSY:
+        return Outcome("refused", refused.message, refused.retry_after)
+    return Outcome("fail", str(refused))

@@ -1,0 +1,117 @@
+"""Tests of `protect.repair.budget`: never more than its tokens, for the node and each owner (row R7, gap G3)."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from podpath.protect.repair.budget import HOUR, Budget
+from podpath.protect.repair.policy import Policy
+
+POLICY = Policy(node_burst=3, node_per_hour=12, owner_burst=1, owner_per_hour=4, owner_pause=60, longest_pause=3600)
+
+
+def test_r7_a_node_spends_no_more_than_its_burst() -> None:
+    """Ten owners want a deed at once: three get it, the others are told how long to wait."""
+    budget = Budget(POLICY, 0.0)
+
+    waits = [budget.take(f"owner-{number}", 0.0) for number in range(10)]
+
+    assert [0.0] * 3 == waits[:3]
+    assert all(wait == HOUR / 12 for wait in waits[3:])
+
+
+def test_r7_an_owner_spends_no_more_than_its_burst() -> None:
+    """The second pod of one owner waits for the owner's bucket, and takes nothing from the node's."""
+    budget = Budget(POLICY, 0.0)
+    budget.take("web", 0.0)
+
+    assert HOUR / 4 == budget.take("web", 0.0)
+    assert 2.0 == budget.tokens(0.0)
+
+
+def test_what_did_not_happen_costs_nothing() -> None:
+    """Tokens that are given back can be taken again, and never make more than the burst."""
+    budget = Budget(POLICY, 0.0)
+    budget.take("web", 0.0)
+    budget.give_back("web", 0.0)
+    budget.give_back("web", 0.0)
+
+    assert (3.0, 0.0) == (budget.tokens(0.0), budget.take("web", 0.0))
+    assert budget.take("web", 0.0) > 0
+
+
+def test_g3_successors_that_are_born_broken_slow_down_what_is_done() -> None:
+    """Each deed in vain doubles the owner's pause, up to the longest."""
+    budget = Budget(POLICY, 0.0)
+
+    pauses = [budget.sent_away("web", 0.0) for _ in range(9)]
+
+    assert [60, 120, 240, 480, 960, 1920, 3600, 3600, 3600] == pauses
+    assert 9 == budget.in_vain("web")
+    assert 3600 == budget.take("web", 0.0)
+
+
+def test_a_healthy_successor_ends_the_pauses() -> None:
+    """Once a pod of the owner came well, the next deed is not held against the last ones."""
+    budget = Budget(POLICY, 0.0)
+    budget.sent_away("web", 0.0)
+    budget.came_well("web")
+
+    assert (0, 0.0) == (budget.in_vain("web"), budget.take("web", 0.0))
+
+
+def test_a_killed_controller_finds_its_budget_as_it_left_it() -> None:
+    """What was saved is taken over: a controller that is killed after each deed spends no more."""
+    spent = 0
+    saved: object = None
+    for _ in range(20):
+        budget = Budget(POLICY, 0.0)
+        if saved is not None:
+            assert budget.load(saved, 0.0)
+        if budget.take(f"owner-{spent}", 0.0) == 0:
+            spent += 1
+        saved = budget.save()
+
+    assert 3 == spent
+
+
+def test_what_was_saved_by_somebody_else_is_not_taken() -> None:
+    """A state that cannot be read leaves the budget as it is, and one that claims too much is cut to the burst."""
+    budget = Budget(POLICY, 0.0)
+
+    assert [False] * 3 == [budget.load(saved, 0.0) for saved in (None, {"node": "x"}, {"node": [1, 2]})]
+    assert budget.load({"node": [99, 1e9], "mends": [0, 0], "owners": {"web": [9, 0, 3, 1e12, 0]}}, 5.0)
+    assert 3.0 == budget.tokens(5.0)
+    assert 3600 == budget.take("web", 5.0)
+
+
+def test_owners_that_are_long_gone_are_forgotten() -> None:
+    """A thousand owners that came and went leave nothing behind."""
+    budget = Budget(POLICY, 0.0)
+    for number in range(1000):
+        budget.take(f"owner-{number}", number * HOUR)
+
+    owners = budget.save()["owners"]
+    assert isinstance(owners, dict)
+    assert len(owners) < 10
+
+
+def test_mending_has_its_own_budget() -> None:
+    """Mending in place takes from a wider bucket, and leaves the one for sending away alone."""
+    budget = Budget(POLICY, 0.0)
+
+    assert POLICY.mend_burst == sum(budget.take_mend(0.0) == 0 for _ in range(100))
+    assert 3.0 == budget.tokens(0.0)
+    budget.give_back_mend()
+    assert 0.0 == budget.take_mend(0.0)
+
+
+@given(times=st.lists(st.tuples(st.floats(-1e6, 1e6), st.integers(0, 4)), max_size=60))
+def test_no_order_of_times_buys_more(times: list[tuple[float, int]]) -> None:
+    """However the clock jumps, no more is spent than burst and rate allow for the time between its furthest ends."""
+    budget = Budget(POLICY, 0.0)
+    spent = sum(budget.take(f"owner-{owner}", now) == 0 for now, owner in times)
+
+    furthest = max([0.0, *(now for now, _ in times)])
+    assert spent <= POLICY.node_burst + furthest * POLICY.node_per_hour / HOUR + 1
