@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from dataclasses import dataclass
+from functools import wraps
+from typing import TypeVar, cast
 
 import click
 
@@ -23,3 +25,46 @@ def output_options(function: F) -> F:
         function
     )
     return click.option("-v", "--verbose", is_flag=True, help="List every gap, branch and near miss.")(function)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What the user says of the failure and of the logs' clocks, as typed."""
+
+    failed_at: str | None = None
+    timeout: str | None = None
+    last_ok: str | None = None
+    now: str | None = None
+    zones: tuple[str, ...] = ()
+
+
+WINDOW = (
+    click.option("--failed-at", metavar="T", help="When the first failure was seen; else it is looked for in the logs."),
+    click.option("--timeout", metavar="SPAN", help="How long the failed request had waited: 10s, 500ms."),
+    click.option("--last-ok", metavar="T", help="When it last worked."),
+    click.option("--now", metavar="T", help="When the logs were taken: ages and missing years count back from it."),
+    click.option(
+        "--zone", "zones", multiple=True, metavar="ZONE", help="The zone of stamps that name none; NAME=ZONE for one log. [UTC]"
+    ),
+)
+
+
+def window_options(function: F) -> F:
+    """Take when it failed and what the logs' clocks are; the command gets them as one `asked`."""
+
+    @wraps(function)
+    def gather(
+        *arguments: object,
+        failed_at: str | None,
+        timeout: str | None,
+        last_ok: str | None,
+        now: str | None,
+        zones: tuple[str, ...],
+        **options: object,
+    ) -> object:
+        asked = Asked(failed_at=failed_at, timeout=timeout, last_ok=last_ok, now=now, zones=zones)
+        return function(*arguments, asked=asked, **options)
+
+    for option in reversed(WINDOW):
+        gather = option(gather)
+    return cast("F", gather)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 
 
@@ -14,10 +14,17 @@ class Clock:
     """When the evidence was taken, in seconds since the epoch: ages and missing years count back from it."""
     zone: tzinfo = UTC
     """The zone of stamps that name none."""
+    zones: tuple[tuple[str, tzinfo], ...] = ()
+    """Zones of single logs, by a part of their names."""
     printed: float | None = None
     """When outputs with ages (`4s`) were printed; None where nobody says. A source's own `taken_at` goes before it."""
     boots: tuple[float | None, ...] = ()
     """When the kernel started, for its stamps: the boots of a log, the latest one last; None for one that nobody knows."""
+
+    def of(self, name: str) -> Clock:
+        """Give the clock of one log: in its own zone, where it has one."""
+        zone = next((zone for part, zone in self.zones if part in name), None)
+        return self if zone is None else replace(self, zone=zone)
 
     @property
     def today(self) -> datetime:

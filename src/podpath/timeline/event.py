@@ -83,6 +83,11 @@ class LineEvents(Sequence[Event]):
         self._foreign = places.foreign
         self.times = places.times
 
+    @property
+    def starts(self) -> Sequence[int]:
+        """The indices of the lines that the events start at."""
+        return self._starts
+
     def __len__(self) -> int:
         """Count them."""
         return len(self._starts)

@@ -1,0 +1,124 @@
+"""Logs to sources: files, folders such as /var/log, archives and standard input, whole and unjudged.
+
+Logs may be far larger than any other evidence, and a folder of them holds much that is no log: what cannot be read as text is
+said in a gap, and nothing stops for it.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import BinaryIO
+
+from podpath.collect import archives, captures
+from podpath.collect.limits import Limits
+from podpath.evidence.bundle import MANIFEST
+from podpath.evidence.bundle_manifest import load_manifest, parse_time
+from podpath.evidence.files import Evidence, decode_text, make_gap, split_lines
+from podpath.net.errors import EvidenceError, MissingExtra
+from podpath.net.provenance import Gap, Source
+
+STDIN = "-"
+LIMITS = Limits(output_bytes=1 << 30, text_bytes=1 << 30, total_bytes=4 << 30)
+"""Of logs: a day of a busy node is some hundred megabytes."""
+
+
+def read_texts(paths: Sequence[str], limits: Limits = LIMITS, stdin: BinaryIO | None = None) -> Evidence:
+    """Read every text that is given, each as one source; `EvidenceError` names the first path that cannot be read at all."""
+    sources: list[Source] = []
+    gaps: list[Gap] = []
+    for path in paths:
+        found = _read_path(path, limits, stdin)
+        if not found.sources and len(found.gaps) == 1 and not Path(path).is_dir():
+            raise EvidenceError(found.gaps[0].why)
+        sources += found.sources
+        gaps += found.gaps
+    return Evidence(tuple(sources), tuple(gaps))
+
+
+def _read_path(path: str, limits: Limits, stdin: BinaryIO | None) -> Evidence:
+    if path == STDIN:
+        stream = stdin if stdin is not None else sys.stdin.buffer
+        return _gather([("stdin", stream.read(limits.output_bytes))], None)
+    try:
+        mode = os.stat(path).st_mode  # noqa: PTH116 - a name with a NUL must end as a message too
+        if stat.S_ISDIR(mode):
+            return _gather(list(_folder(Path(path), limits)), _manifest_time(Path(path)))
+        if not stat.S_ISREG(mode):
+            raise EvidenceError(
+                f"{path}: expected a file, a folder or an archive, saw a device or pipe; use - for standard input"
+            )
+        with Path(path).open("rb") as file:
+            return _read_file(path, file, os.fstat(file.fileno()).st_size, limits)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not a file name"
+        raise EvidenceError(f"{path}: {str(reason).lower()}") from error
+
+
+def _read_file(name: str, file: BinaryIO, size: int, limits: Limits) -> Evidence:
+    head = file.read(512)
+    file.seek(0)
+    if not archives.is_archive(head):
+        return _gather([(name, file.read(limits.output_bytes))], None)
+    packed = archives.read_single(name, file, size, replace(limits, output_bytes=512))
+    file.seek(0)
+    if not archives.is_archive(packed) and not name.endswith((".tar.gz", ".tgz", ".tar.zst", ".tar")):
+        return _gather([(name, archives.read_single(name, file, size, limits))], None)
+    members = [member for member in archives.read_members(name, file, size, limits) if not member.refused]
+    manifest = next((member.data for member in members if member.name.rpartition("/")[2] == MANIFEST), b"")
+    return _gather(
+        [(f"{name}/{member.name}", member.data) for member in members], parse_time(load_manifest(manifest).get("time"))
+    )
+
+
+def _folder(folder: Path, limits: Limits) -> Iterator[tuple[str, bytes]]:
+    """Give the files of a folder in order; links, what is hidden and what may not be read are left out."""
+    for top, folders, names in os.walk(folder, followlinks=False):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            path = Path(top) / name
+            if name.startswith(".") or path.is_symlink() or not path.is_file():
+                continue
+            try:
+                data = path.read_bytes()[: limits.output_bytes]
+            except OSError:
+                continue
+            yield str(path), _unpack(str(path), data, limits)
+
+
+def _unpack(name: str, data: bytes, limits: Limits) -> bytes:
+    """Unpack a rotated log; other archives, and damaged ones, stay as they are."""
+    if not data.startswith((archives.GZIP, archives.ZSTD)):
+        return data
+    try:
+        return archives.read_single(name, io.BytesIO(data), len(data), limits)
+    except (EvidenceError, MissingExtra):
+        return data
+
+
+def _manifest_time(folder: Path) -> float | None:
+    path = folder / MANIFEST
+    return parse_time(load_manifest(path.read_bytes()).get("time")) if path.is_file() else None
+
+
+def _gather(files: Sequence[tuple[str, bytes]], taken_at: float | None) -> Evidence:
+    """Make a source of each text; captures are no logs, and anything else that is no text is a gap."""
+    sources: list[Source] = []
+    gaps: list[Gap] = []
+    for name, data in files:
+        if captures.is_capture(data[:64]):
+            continue
+        try:
+            text, unread = decode_text(name, data)
+        except EvidenceError as error:
+            gaps.append(make_gap(name, str(error)))
+            continue
+        gaps += unread
+        if text.strip():
+            sources.append(Source(name=name, lines=tuple(split_lines(text)), taken_at=taken_at))
+    return Evidence(tuple(sources), tuple(gaps))

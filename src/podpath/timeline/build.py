@@ -1,0 +1,135 @@
+"""Logs to a chronicle: the window found or given, events in and round it marked, suspects ranked, chains matched."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from podpath.net.provenance import Span
+from podpath.timeline.chain import Chain
+from podpath.timeline.chronicle import Chronicle
+from podpath.timeline.event import Event
+from podpath.timeline.reading import Logs
+from podpath.timeline.stories import AFTER, REACH, find_stories
+from podpath.timeline.suspects import Marked, mark_events, rank_suspects
+from podpath.timeline.symptoms import find_failures, find_window
+from podpath.timeline.window import RESOLUTION, Window
+
+ROUND = 120.0
+"""Seconds round the window that the chronicle shows."""
+NEAR = 2.0
+"""Seconds by which a failure may differ from the moment that the user says: people round."""
+MOST_MARKED = 400
+FAILURES = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """What the user, or other evidence, says of the failure."""
+
+    failed_at: float | None = None
+    timeout: float | None = None
+    last_ok: float | None = None
+    failures: Collection[Span] = ()
+    """Lines of the evidence that tell of failures in question."""
+
+
+def build_chronicle(logs: Logs, chains: Sequence[Chain], told: Told | None = None) -> Chronicle:
+    """Say what the logs tell about a failure."""
+    said = told or Told()
+    window = _find_window(logs, said)
+    first, last = _span(logs, window)
+    marked = mark_events(logs.readings, first, last)
+    stories = find_stories(chains, marked, window)
+    suspects = rank_suspects(marked, window) if window is not None else ()
+    return Chronicle(
+        window=window, marked=_shown(marked, window, stories_events=[one.marked for story in stories for one in story.told]),
+        suspects=suspects, stories=stories, symptoms=tuple(islice(_symptoms(logs, window), FAILURES)), logs=len(logs.readings),
+        events=sum(len(reading.times) for reading in logs.readings), covered=window is not None and _covers(logs, window),
+        gaps=logs.gaps, questions=tuple(_questions(logs, window)), notes=(*logs.notes, *_notes(logs, window, said)),
+    )  # fmt: skip
+
+
+def _find_window(logs: Logs, told: Told) -> Window | None:
+    """Take what is said, and what the logs say for the rest."""
+    if told.failed_at is not None:
+        return _given_window(logs, told, told.failed_at)
+    derived = find_window(logs.readings, told.failures)
+    if derived is None:
+        return None
+    timeout = told.timeout if told.timeout is not None else derived.timeout
+    if told.last_ok is not None:
+        return replace(derived, timeout=timeout, last_ok=told.last_ok, ok_by=None)
+    return replace(derived, timeout=timeout)
+
+
+def _given_window(logs: Logs, told: Told, failed_at: float) -> Window:
+    """Take the moment that is said; a failure that the logs have then tells the timeout that nobody says."""
+    near = (one for reading in logs.readings for one in find_failures(reading) if abs(one.event.time - failed_at) <= NEAR)
+    seen = min(near, key=lambda one: abs(one.event.time - failed_at), default=None)
+    timeout = told.timeout if told.timeout is not None or seen is None else seen.timeout
+    return Window(
+        failed_at=failed_at, timeout=timeout, last_ok=told.last_ok, failed_by=seen.event.span if seen is not None else None
+    )
+
+
+def _span(logs: Logs, window: Window | None) -> tuple[float, float]:
+    """Give from when to when events are looked at."""
+    if window is not None:
+        return window.start - REACH, window.failed_at + AFTER
+    reach = logs.reach
+    return (reach.first, reach.last) if reach is not None else (0.0, 0.0)
+
+
+def _shown(marked: Sequence[Marked], window: Window | None, stories_events: Sequence[Marked]) -> tuple[Marked, ...]:
+    """Keep what is told in the picture: all of the window and a little round it, and what chains began with before it."""
+    if window is None:
+        return tuple(marked[-MOST_MARKED:])
+    first, last = window.start - ROUND, window.failed_at + ROUND
+    telling = set(stories_events)
+    kept = [one for one in marked if first <= one.event.time <= last or one in telling]
+    return tuple(kept[:MOST_MARKED])
+
+
+def _symptoms(logs: Logs, window: Window | None) -> Iterator[Event]:
+    if window is None:
+        return
+    failures = sorted((failure for reading in logs.readings for failure in find_failures(reading)), key=lambda one: one.first)
+    yield from (failure.event for failure in failures if failure.first >= window.began)
+
+
+def _covers(logs: Logs, window: Window) -> bool:
+    """Tell whether some log of the whole system has lines before the window and after its end."""
+    for reading in logs.readings:
+        times = [time for time in reading.times if not math.isnan(time)]
+        if times and min(times) <= window.start + RESOLUTION and max(times) >= window.began - RESOLUTION:
+            return True
+    return False
+
+
+def _questions(logs: Logs, window: Window | None) -> Iterator[str]:
+    if window is None:
+        yield "When did it first fail? Say it with --failed-at; the timeout of the failed request with --timeout."
+    else:
+        if window.timeout is None:
+            yield "How long does a request wait before it fails? --timeout 10s: the first bad one began so much earlier."
+        if window.last_ok is None:
+            yield "When did it last work? --last-ok T narrows the window."
+        if not _covers(logs, window):
+            yield "The logs do not reach over the window: journalctl --since and --until, /var/log/messages, dmesg -T."
+    if any(math.isnan(time) for reading in logs.readings for time in reading.times):
+        yield "Some events have an age, or the kernel's seconds: --now T says when they were printed; dmesg -T prints times."
+
+
+def _notes(logs: Logs, window: Window | None, told: Told) -> Iterator[str]:
+    if window is None:
+        return
+    if window.last_ok is not None and window.last_ok > window.began:
+        yield "The last success is later than the first bad request began: they are of two requests, or their clocks differ."
+    if told.failed_at is None and window.failed_by is not None:
+        yield f"The first failure is taken from {window.failed_by}; --failed-at names another."
+    hosts = {reading.events[0].host for reading in logs.readings if len(reading.events) and reading.events[0].host}
+    if len(hosts) > 1:
+        yield f"The logs are of several hosts ({', '.join(sorted(hosts)[:4])}): their clocks may differ."

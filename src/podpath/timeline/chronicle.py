@@ -1,0 +1,49 @@
+"""All that logs say about a failure: the window, what changed in it, and the known chains that lead from there to facts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from podpath.net.provenance import Gap
+from podpath.timeline.event import Event
+from podpath.timeline.stories import Story
+from podpath.timeline.suspects import Marked, Suspect
+from podpath.timeline.window import Window
+
+SURE = 0.5
+"""The score from which a suspect is named as one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chronicle:
+    """What logs say about a failure."""
+
+    window: Window | None
+    """None where nobody says when it failed."""
+    marked: tuple[Marked, ...] = ()
+    """What means something to the network, in the order of time: in the window and round it."""
+    suspects: tuple[Suspect, ...] = ()
+    stories: tuple[Story, ...] = ()
+    symptoms: tuple[Event, ...] = ()
+    """Failures that the logs tell of, the first ones."""
+    logs: int = 0
+    events: int = 0
+    covered: bool = False
+    """True where the logs reach over the whole window: what they do not show then did not happen in what they log."""
+    gaps: tuple[Gap, ...] = ()
+    questions: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> str:
+        """`found`: something in the window is known to break networks; `none`: nothing changed; `possible`: nobody can say."""
+        if self.window is None:
+            return "possible"
+        if (self.stories and self.stories[0].score >= SURE) or (self.suspects and self.suspects[0].score >= SURE):
+            return "found"
+        return "none" if self.covered else "possible"
+
+    @property
+    def exit_code(self) -> int:
+        """0 nothing changed in the window, 1 something did, 3 undecided for lack of evidence."""
+        return {"found": 1, "possible": 3, "none": 0}[self.verdict]

@@ -1,0 +1,247 @@
+"""What an event means to the network: a package changed, a service restarted, a link went down, a table is full.
+
+Most lines of a log mean nothing; those that do are told by the words of systemd, the kernel, package managers, audit and kubelet.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from podpath.timeline.event import Event
+from podpath.timeline.mark_rows import ANYBODY, KERNEL, Row
+from podpath.timeline.services import find_service
+
+
+class Mark(NamedTuple):
+    """What happened, in the words that chains of causes are written in."""
+
+    kind: str
+    """`package`, `service`, `sysctl`, `firewall`, `network`, `proxy`, `runtime`, `link`, `address`, `conntrack`, `neighbour`,
+    `module`, `boot`, `command`, `memory`, `clock`, `martian`, `pod`."""
+    subject: str
+    """What it happened to: a package, a service, a device, a module, a program."""
+    verb: str
+    """`upgraded`, `installed`, `removed`, `started`, `stopped`, `reloaded`, `failed`, `ran`, `down`, `full`, `loaded`, ..."""
+
+    @property
+    def words(self) -> str:
+        """Say it in words: `package polkit upgraded`."""
+        shown = {"proxy": "", "runtime": "", "network": "", "sysctl": "", "firewall": "", "service": "", "command": ""}
+        return " ".join(word for word in (shown.get(self.kind, self.kind), self.subject, self.verb) if word)
+
+
+_VERBS = {
+    "starting": "started", "started": "started", "finished": "started", "stopping": "stopped", "stopped": "stopped",
+    "restarting": "restarted", "restarted": "restarted", "reloading": "reloaded", "reloaded": "reloaded",
+    "failed to start": "failed",
+}  # fmt: skip
+_UNIT = re.compile(
+    r"(?P<verb>Starting|Started|Finished|Stopping|Stopped|Restarting|Restarted|Reloading|Reloaded|"
+    r"Failed to start) (?P<unit>.+?)(?:\.{3}|\.)?$"
+)
+_UNIT_STATE = re.compile(
+    r"(?P<unit>[\w@:.-]+\.service): (?:(?P<failed>Failed|Main process exited|Start request repeated|State '?\S+ timed out)|"
+    r"(?P<stopped>Succeeded|Deactivated|Stopping timed out|Killing)|(?P<restarted>Scheduled restart job|Service RestartSec))"
+)
+_AUDITED = re.compile(r"SERVICE_(?P<verb>START|STOP) .*?\bunit=(?P<unit>[\w@:.-]+)")
+_OWN = re.compile(
+    r"(?P<restarted>\b(?:re-?start(?:ed|ing)?)\b)|(?P<reloaded>\b(?:reload(?:ed|ing)?|SIGHUP|appl(?:ied|ying)|re-?apply\w*)\b)|"
+    r"(?P<stopped>\b(?:terminat(?:ing|ed)|shutting down|shutdown|stopp(?:ing|ed)|exit(?:ing|ed)|caught SIGTERM|signal 15)\b)|"
+    r"(?P<started>\b(?:start(?:ing|ed)|initiali[sz](?:ing|ed)|listening on|daemon has completed|is starting)\b)",
+    re.IGNORECASE,
+)
+_POD = re.compile(
+    r"(?P<verb>Killing|Started|Created|BackOff|Evicted|Failed\w*|Scheduled|SuccessfulCreate|"
+    r"SuccessfulDelete) (?P<object>[a-z]+/\S+?): (?P<message>.*)"
+)
+_RPM = re.compile(
+    r"(?P<verb>Updated?|Installed?|Upgraded?|Erased?|Removed?|Dep-Installed|Obsoleted|Reinstalled?|Downgraded?): (?:\d+:)?"
+    r"(?P<name>[A-Za-z0-9][\w.+]*(?:-[A-Za-z_+][\w.+]*)*)-\d"
+)
+_DPKG = re.compile(r"(?P<verb>upgrade|install|remove|purge) (?P<name>[a-z0-9][a-z0-9.+-]*)(?::\w+)? ")
+_RUN = re.compile(
+    r"run: (?:-\S+ )*(?P<verb>update|upgrade|install|erase|remove|downgrade|reinstall)\s+(?:-\S+ )*(?P<name>[A-Za-z0-9][\w.+-]*)"
+)
+_UNATTENDED = re.compile(r"Packages that (?:will be|were) upgraded: (?P<name>[a-z0-9][a-z0-9.+-]*)")
+_PACKAGE_VERBS = {
+    "up": "upgraded", "in": "installed", "er": "removed", "re": "removed", "de": "installed", "ob": "removed", "do": "downgraded",
+    "pu": "removed",
+}  # fmt: skip
+_MANAGERS = frozenset(
+    {"yum", "dnf", "rpm", "dpkg", "apt", "packagekitd", "unattended-upgrade", "unattended-upgrades", "zypper", "PackageKit"}
+)
+_COMMAND = re.compile(
+    r"\bCOMMAND=(?P<command>.+)|^EXECVE .*?\ba0=(?P<argv>.+)|\bCMD \((?P<cron>.+)\)|\bHISTORY[:=].*?\bCMD[=:](?P<history>.+)"
+)
+_TOOLS = re.compile(
+    r"(?:^|[/\"'; ])(?P<tool>sysctl|ip6?tables(?:-restore|-nft|-legacy)?|nft|ip|tc|ifconfig|route|brctl|bridge|modprobe|"
+    r"rmmod|insmod|"
+    r"tuned-adm|firewall-cmd|ufw|systemctl|service|netplan|nmcli|ipset|ipvsadm|conntrack|kubectl|docker|crictl|ifup|"
+    r"ifdown|ovs-vsctl|"
+    r"update-alternatives|yum|dnf|apt|apt-get|rpm|dpkg|reboot|shutdown)(?=[\s\"',]|$)"
+)
+_TOOL_KINDS = {
+    "sysctl": "sysctl",
+    "tuned-adm": "sysctl",
+    "firewall-cmd": "firewall",
+    "ufw": "firewall",
+    "netplan": "network",
+    "nmcli": "network",
+}
+_PHYSICAL = re.compile(r"(?:e(?:th|n|m)|bond|team|ib|wl|p\d+p|usb)\w*")
+
+
+def mark_event(event: Event) -> Mark | None:
+    """Say what an event means to the network; None where it means nothing that is known."""
+    for reader in _READERS:
+        mark = reader(event.program, event.message[:_WIDTH])
+        if mark is not None:
+            return mark
+    return None
+
+
+_WIDTH = 400
+"""Characters of a message that are looked at: what it tells of stands at its beginning."""
+
+
+def _mark_package(program: str, message: str) -> Mark | None:
+    if program not in _MANAGERS and not program.startswith("unattended"):
+        return None
+    found = _RPM.search(message) or _DPKG.match(message) or _RUN.match(message) or _UNATTENDED.search(message)
+    if found is None:
+        return None
+    verb = found.groupdict().get("verb") or "upgrade"
+    word = verb.lower()
+    changed = "installed" if word.startswith("reinst") else _PACKAGE_VERBS[word[:2]]
+    return Mark("package", found["name"], changed)
+
+
+def _mark_unit(program: str, message: str) -> Mark | None:
+    if program == "audit":
+        found = _AUDITED.match(message)
+        verb = "started" if found is not None and found["verb"] == "START" else "stopped"
+    elif program == "systemd":
+        found = _UNIT.match(message)
+        verb = _VERBS[found["verb"].lower()] if found is not None else ""
+        if found is None:
+            found = _UNIT_STATE.match(message)
+            verb = next((name for name in ("failed", "stopped", "restarted") if found[name]), "") if found is not None else ""
+    else:
+        return None
+    if found is None:
+        return None
+    service = find_service(found["unit"])
+    if service is not None:
+        return Mark(service.kind, service.subject, verb)
+    unit = found["unit"].removesuffix(".service")
+    return None if _DULL_UNIT.match(unit) else Mark("service", unit[:60], verb)
+
+
+_DULL_UNIT = re.compile(
+    r"Session |User |session-|user[@-]|run-|libcontainer|cri-containerd-|docker-[0-9a-f]|kubepods|.*\.(?:mount|scope|"
+    r"slice|timer|target|device|"
+    r"socket|path)\b|.*(?:Cleanup|cleanup|system activity|logrotate|Rotate log|fstrim|updatedb|mlocate|sysstat|tmpfiles|"
+    r"man-db|apt download)|"
+    r"Kubernetes transient mount|Virtual |Container "
+)
+
+
+def _mark_kernel(program: str, message: str) -> Mark | None:
+    if program not in {"kernel", ""}:
+        return None
+    return _match_rows(KERNEL, message)
+
+
+def _mark_anybody(program: str, message: str) -> Mark | None:
+    del program
+    return _match_rows(ANYBODY, message)
+
+
+def _match_rows(rows: tuple[Row, ...], message: str) -> Mark | None:
+    for row in rows:
+        found = row.pattern.search(message)
+        if found is not None:
+            fields = found.groupdict()
+            subject = next((fields[name] for name in ("subject", "other", "third") if fields.get(name)), "")
+            return Mark(row.kind, {"Bridge firewalling": "br_netfilter"}.get(subject, subject), row.verb)
+    return None
+
+
+def _mark_command(program: str, message: str) -> Mark | None:
+    if program not in {"sudo", "audit", "CROND", "crond", "cron", "CRON", "bash", "su", "su:", "-bash"}:
+        return None
+    found = _COMMAND.search(message)
+    typed = next((text for text in found.groups() if text), "") if found is not None else ""
+    tool = _TOOLS.search(typed)
+    if tool is None:
+        return None
+    name = tool["tool"]
+    if name in {"systemctl", "service"}:
+        service = find_service(typed[tool.end() :])
+        if service is not None:
+            return Mark(service.kind, service.subject, _typed_verb(typed))
+    return Mark(_TOOL_KINDS.get(name, "command"), name, "ran")
+
+
+def _typed_verb(typed: str) -> str:
+    for word, verb in (("restart", "restarted"), ("reload", "reloaded"), ("stop", "stopped"), ("start", "started")):
+        if word in typed:
+            return verb
+    return "ran"
+
+
+def _mark_pod(program: str, message: str) -> Mark | None:
+    del program
+    found = _POD.match(message)
+    if found is None:
+        return None
+    service = find_service(f"{found['object'].partition('/')[2]} {found['message']}") if found["verb"] != "Scheduled" else None
+    verb = {"Killing": "stopped", "Evicted": "stopped", "SuccessfulDelete": "stopped", "BackOff": "failed"}.get(found["verb"])
+    verb = verb or ("failed" if found["verb"].startswith("Failed") else "started")
+    return (
+        Mark(service.kind, service.subject, verb) if service is not None else Mark("pod", found["object"].partition("/")[2], verb)
+    )
+
+
+def _mark_own(program: str, message: str) -> Mark | None:
+    """Read what a service says of itself."""
+    if not program or program in {"kernel", "systemd", "audit"}:
+        return None
+    service = find_service(program)
+    found = _OWN.search(message) if service is not None else None
+    if service is None or found is None:
+        return None
+    return Mark(service.kind, service.subject, str(found.lastgroup))
+
+
+_READERS: tuple[Callable[[str, str], Mark | None], ...] = (
+    _mark_package, _mark_unit, _mark_command, _mark_kernel, _mark_pod, _mark_anybody, _mark_own,
+)  # fmt: skip
+WEIGHTS: dict[str, float] = {
+    "conntrack": 1.0, "neighbour": 1.0, "sysctl": 0.9, "firewall": 0.9, "martian": 0.9, "network": 0.85, "proxy": 0.8,
+    "address": 0.8, "boot": 0.8, "link": 0.8, "runtime": 0.75, "module": 0.7, "package": 0.6, "memory": 0.6,
+    "command": 0.5, "service": 0.35,
+    "clock": 0.3, "pod": 0.25,
+}  # fmt: skip
+"""How likely each kind is to be what broke a network that worked a moment ago."""
+_NETWORKED = re.compile(
+    r"polkit|tuned|systemd|udev|procps|initscripts|iptables|nftables|kernel|linux-image|linux-modules|NetworkManager|"
+    r"network-manager|firewalld|"
+    r"ufw|docker|containerd|cri-o|kube|cilium|calico|openvswitch|netplan|ifupdown|cloud-init|dbus|iproute|libvirt|"
+    r"ec2-net-utils|amazon",
+    re.IGNORECASE,
+)
+
+
+def weigh_mark(mark: Mark) -> float:
+    """Give the weight of what happened, 0 to 1."""
+    weight = WEIGHTS[mark.kind]
+    if mark.kind == "package":
+        return 0.75 if _NETWORKED.search(mark.subject) else 0.4
+    if mark.kind == "link" and _PHYSICAL.fullmatch(mark.subject) is None:
+        return 0.15 if mark.verb not in {"mac changed", "switched"} else 0.7
+    if mark.kind == "command" and mark.subject in {"yum", "dnf", "apt", "apt-get", "rpm", "dpkg", "kubectl", "docker", "crictl"}:
+        return 0.35
+    return weight

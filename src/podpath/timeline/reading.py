@@ -1,0 +1,164 @@
+"""Several logs of one node read together: each tells what the others leave out.
+
+A log whose stamps name the year places those that do not; a stamp with its zone within a message tells the zone of the stamp
+before it; lines of the kernel in syslog tell when it booted, and so place `dmesg`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, timedelta, timezone, tzinfo
+from statistics import median
+
+from podpath.net.provenance import Gap, Source
+from podpath.timeline.clock import Clock
+from podpath.timeline.event import LogReading
+from podpath.timeline.formats.dmesg import BootCounter, count_boots, seconds_of, take_apart
+from podpath.timeline.formats.table import LogFormat, recognise_log
+from podpath.timeline.moments import Reach
+from podpath.timeline.stamps import WallClock
+
+_HALF_YEAR = 183 * 86_400.0
+_SLACK = 86_400.0
+_SAMPLED = 400
+"""Lines with a stamp within that are compared: they agree, or they are of several processes."""
+_QUARTER = 900
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Logs:
+    """The logs of one node."""
+
+    readings: tuple[LogReading, ...]
+    notes: tuple[str, ...] = ()
+    """What was derived to read them, for those who doubt it."""
+
+    @property
+    def gaps(self) -> tuple[Gap, ...]:
+        """All lines that could not be read."""
+        return tuple(gap for reading in self.readings for gap in reading.gaps)
+
+    @property
+    def reach(self) -> Reach | None:
+        """From when to when they reach; None where no event has a time."""
+        return reach_of(self.readings)
+
+
+def reach_of(readings: Iterable[LogReading]) -> Reach | None:
+    """Give the first and the last moment of these logs; None where no event has a time."""
+    ends = [
+        (min(placed), max(placed))
+        for placed in ([time for time in one.times if not math.isnan(time)] for one in readings)
+        if placed
+    ]
+    return Reach(min(first for first, _ in ends), max(last for _, last in ends)) if ends else None
+
+
+def read_logs(sources: Sequence[Source], clock: Clock) -> Logs:
+    """Read those sources that are logs. Never raises for what they hold."""
+    found = [(source, row) for source in sources if (row := recognise_log(source)) is not None]
+    notes: list[str] = []
+    readings: dict[int, LogReading] = {}
+    for place, (source, row) in enumerate(found):
+        if not row.yearless and row.name != "dmesg":
+            readings[place] = row.read(source, clock.of(source.name))
+    reference = _reference(found, readings, clock)
+    for place, (source, row) in enumerate(found):
+        if row.yearless:
+            own = clock.of(source.name)
+            zone, note = _infer_zone(source, row, replace(own, now=reference)) if own is clock else (own.zone, "")
+            notes += [note] if note else []
+            now = min(source.taken_at + _SLACK, reference) if source.taken_at is not None else reference
+            readings[place] = row.read(source, replace(own, now=now, zone=zone or own.zone))
+    kernel = _kernel_lines(readings.values())
+    for place, (source, row) in enumerate(found):
+        if row.name == "dmesg":
+            boots = _infer_boots(source, kernel, clock)
+            readings[place] = row.read(source, replace(clock, boots=boots))
+    return Logs(readings=tuple(readings[place] for place in sorted(readings)), notes=tuple(dict.fromkeys(notes)))
+
+
+def _reference(found: Sequence[tuple[Source, LogFormat]], readings: dict[int, LogReading], clock: Clock) -> float:
+    """Give the moment that missing years count back from: some months after the end of logs that name the year."""
+    dense = [reading for place, reading in readings.items() if not found[place][1].sparse]
+    reach = reach_of(dense)
+    return clock.now if reach is None else min(clock.now, reach.last + _HALF_YEAR)
+
+
+_NESTED = re.compile(
+    r'(?:time=|ts=|"(?:ts|time|timestamp)":|\[)\\*"?(?=\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d))'
+)
+
+
+def _infer_zone(source: Source, row: LogFormat, clock: Clock) -> tuple[tzinfo | None, str]:
+    """Give the zone of a log by the stamps with a zone that stand in its messages; None where there are none, or they differ."""
+    nested = [
+        index for index, line in enumerate(source.lines) if "time=" in line or '"ts"' in line or "[20" in line or '"time' in line
+    ]
+    utc = WallClock(UTC)
+    pairs: list[tuple[str, float]] = []
+    for index in nested[:_SAMPLED]:
+        line = source.lines[index][:1000]
+        inner = _NESTED.search(line)
+        stamp = utc.match(line, inner.end()) if inner is not None else None
+        if stamp is not None:
+            pairs.append((source.lines[index], stamp.time))
+    if not pairs:
+        return None, ""
+    sample = Source(name=source.name, lines=tuple(line for line, _ in pairs), taken_at=source.taken_at)
+    outer = row.read(sample, replace(clock, zone=UTC))
+    if len(outer.times) != len(pairs):
+        return None, ""
+    offsets = Counter(
+        round((wall - inner) / _QUARTER) * _QUARTER
+        for wall, (_, inner) in zip(outer.times, pairs, strict=True)
+        if abs((wall - inner) - round((wall - inner) / _QUARTER) * _QUARTER) <= 5 and abs(wall - inner) < 86_400
+    )
+    (offset, count), *_ = offsets.most_common(1) or [(0, 0)]
+    if not count or count < 0.8 * len(pairs):
+        return None, ""
+    zone = timezone(timedelta(seconds=offset))
+    return zone, f"{source.name}: stamps within its messages say that its own are of {zone}."
+
+
+def _kernel_lines(readings: Iterable[LogReading]) -> dict[str, list[float]]:
+    """Give when syslog has each message of the kernel."""
+    times: dict[str, list[float]] = defaultdict(list)
+    for reading in readings:
+        lines = reading.source.lines
+        if not any(" kernel: " in line for line in lines[:5000]):
+            continue
+        for event in _kernel_events(reading):
+            times[event[0]].append(event[1])
+    return times
+
+
+def _kernel_events(reading: LogReading) -> Iterator[tuple[str, float]]:
+    for event in reading.events:
+        if event.program == "kernel" and event.placed:
+            yield event.message.strip(), event.time
+
+
+def _infer_boots(source: Source, kernel: dict[str, list[float]], clock: Clock) -> tuple[float | None, ...]:
+    """Give when each boot of a ring buffer was: by messages that syslog has once, too; the caller's word for the last one."""
+    boots: list[list[float]] = [[] for _ in range(count_boots(source.lines))]
+    counter = BootCounter()
+    seen: Counter[str] = Counter()
+    offsets: list[tuple[int, str, float]] = []
+    for line in source.lines:
+        seconds = seconds_of(line)
+        if seconds is not None:
+            message, boot = take_apart(line).message.strip(), counter.count(seconds)
+            seen[message] += 1
+            offsets += [(boot, message, time - seconds) for time in kernel.get(message, ())]
+    for boot, message, offset in offsets:
+        if seen[message] == 1 and len(kernel[message]) == 1:
+            boots[boot].append(offset)
+    told: list[float | None] = [median(found) if found else None for found in boots]
+    if told and told[-1] is None and clock.boots:
+        told[-1] = clock.boots[-1]
+    return tuple(told)

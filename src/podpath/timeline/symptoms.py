@@ -1,0 +1,156 @@
+"""When it failed and when it last worked, as far as the logs themselves tell."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+from podpath.evidence.failures import parse_failure, parse_result
+from podpath.net.provenance import Span
+from podpath.timeline.durations import parse_timeout
+from podpath.timeline.event import Event, LineEvents, LogReading
+from podpath.timeline.window import Window
+
+_SIGNS = (
+    "timeout", "Timeout", "timed out", "Timed out", "TIMEOUT", "refused", "unreachable", "Unreachable", "o route to host",
+    "reset by peer", "deadline exceeded", "awaiting headers", "Unhealthy", "ETIMEDOUT", "EHOSTUNREACH",
+    "\u8d85\u65f6", "\u62d2\u7edd",
+)  # fmt: skip
+"""A line with none of these tells of no failed connection."""
+_CONNECTS = re.compile(
+    r"\bdial\b|connect|https?://|probe|request|\blookup\b|\brpc\b|\blease\b|\bpeers?\b|upstream|route to host|\bget\b|\bpost\b|"
+    r"\d+\.\d+\.\d+\.\d+|\u8fde\u63a5|\u8bbf\u95ee",
+    re.IGNORECASE,
+)
+_NO_CONNECTION = re.compile(
+    r"NETDEV WATCHDOG|watchdog|job .* timed out|start operation timed out|\bstop-sigterm\b|blk_update|ata\d|nvme", re.IGNORECASE
+)
+_WORKED = re.compile(
+    r"\bsuccess(?:ful(?:ly)?)?\b|\bsucceeded\b|\b(?:HTTP/[\d.]+\"? |status[=: ]+|code[=: ]+)2\d\d\b|\" 2\d\d \d|"
+    r"\bconnected\b|\bestablished\b|\bhealthy\b|"
+    r"\brenewed\b|\bok\b|\u6210\u529f",
+    re.IGNORECASE,
+)
+_DENIED = re.compile(r"\b(?:not|un\w+|fail\w*|error|dis\w+|no longer|cannot|never)\b|\u5931\u8d25", re.IGNORECASE)
+_CHUNK = 5000
+_PAUSE = 1800.0
+"""Seconds without a failure after which the next one belongs to another incident."""
+_BACK = 5000
+"""Events before the first failure in which a success is looked for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """A line that tells of a failed connection."""
+
+    event: Event
+    first: float
+    """When it first failed: an event that tells of several failures says so."""
+    timeout: float | None
+    who: tuple[str, str]
+    """Who failed to reach what, to tell one kind of failure from another."""
+
+
+def find_window(readings: Sequence[LogReading], told: Collection[Span] = ()) -> Window | None:
+    """Give the window that the logs' own failures make; None where they tell of none.
+
+    `told` are lines that other evidence takes for failures in question: where some are events, only these count.
+    """
+    failures = [failure for reading in readings for failure in find_failures(reading)]
+    lines = {(span.source.name, number) for span in told for number in range(span.line, span.last_line + 1)}
+    asked = [failure for failure in failures if (failure.event.span.source.name, failure.event.span.line) in lines]
+    onset = _onset(asked or failures)
+    if onset is None:
+        return None
+    before = _last_success(readings, onset)
+    return Window(
+        failed_at=onset.first, timeout=onset.timeout, failed_by=onset.event.span,
+        last_ok=before.time if before is not None else None, ok_by=before.span if before is not None else None,
+    )  # fmt: skip
+
+
+def find_failures(reading: LogReading) -> Iterator[Failure]:
+    """Give the failed connections that a log tells of, those without a time left out."""
+    for event in _events_at(reading, find_lines(reading.source.lines, _SIGNS)):
+        failure = read_failure(event)
+        if failure is not None:
+            yield failure
+
+
+def read_failure(event: Event) -> Failure | None:
+    """Read an event as a failed connection; None where it is none, or has no time."""
+    message = event.message[:2000]
+    if not event.placed or _NO_CONNECTION.search(message) or parse_result(message) is None or _CONNECTS.search(message) is None:
+        return None
+    found = parse_failure(message)
+    target = f"{found.dst}:{found.dport}" if found is not None else ""
+    return Failure(event=event, first=event.since or event.time, timeout=parse_timeout(message), who=(event.program, target))
+
+
+def find_lines(lines: Sequence[str], signs: Sequence[str]) -> list[int]:
+    """Give the indices of lines that hold one of the signs: many lines are searched at once."""
+    found: set[int] = set()
+    for start in range(0, len(lines), _CHUNK):
+        chunk = lines[start : start + _CHUNK]
+        text = "\n".join(chunk)
+        hits = [sign for sign in signs if sign in text]
+        if hits:
+            found.update(start + index for index, line in enumerate(chunk) if any(sign in line for sign in hits))
+    return sorted(found)
+
+
+def _events_at(reading: LogReading, indices: Sequence[int]) -> Iterator[Event]:
+    """Give the events that these lines belong to, each once."""
+    if not indices:
+        return
+    first = reading.source.first_line
+    before = -1
+    events = reading.events
+    starts = events.starts if isinstance(events, LineEvents) else [event.span.line - first for event in events]
+    for index in indices:
+        place = bisect_right(starts, index) - 1
+        if place > before:
+            before = place
+            yield events[place]
+
+
+def _onset(failures: Sequence[Failure]) -> Failure | None:
+    """Give the first failure of the run that has most of them: a single one hours before is another matter."""
+    runs: list[list[Failure]] = []
+    for failure in sorted(failures, key=lambda one: one.first):
+        if runs and failure.first - max(one.event.time for one in runs[-1]) <= _PAUSE:
+            runs[-1].append(failure)
+        else:
+            runs.append([failure])
+    if not runs:
+        return None
+    run = max(runs, key=lambda run: (sum(min(one.event.repeats, 100) for one in run), run[0].first))
+    return min(run, key=lambda one: (one.first - (one.timeout or 0.0), one.first))
+
+
+def _last_success(readings: Sequence[LogReading], onset: Failure) -> Event | None:
+    """Give the last event before the first failure in which its writer says that it worked."""
+    best: Event | None = None
+    for reading in readings:
+        if reading.source is not onset.event.span.source:
+            continue
+        latest = _place_of(reading, onset.event)
+        for place in range(latest - 1, max(latest - _BACK, -1), -1):
+            event = reading.events[place]
+            if event.program == onset.who[0] and event.placed and event.time < onset.first and _says_success(event.message):
+                best = event if best is None or event.time > best.time else best
+                break
+    return best
+
+
+def _place_of(reading: LogReading, event: Event) -> int:
+    times = reading.times
+    place = bisect_left(range(len(times)), True, key=lambda index: reading.events[index].span.line >= event.span.line)
+    return min(place, len(times))
+
+
+def _says_success(message: str) -> bool:
+    cut = message[:1000]
+    return _WORKED.search(cut) is not None and _DENIED.search(cut) is None

@@ -1,0 +1,77 @@
+"""Logs read from files, folders and archives."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from podpath.collect.logs import read_texts
+from podpath.net.errors import EvidenceError
+from tests.timeline.samples import CLIENT, MESSAGES
+
+
+def test_a_folder_of_logs(tmp_path: Path) -> None:
+    """Every text of a folder is read, rotated ones unpacked; what is hidden, a link or binary is not, and the last is told."""
+    (tmp_path / "apt").mkdir()
+    (tmp_path / "messages").write_text(MESSAGES, encoding="utf-8")
+    (tmp_path / "messages-20250301.gz").write_bytes(gzip.compress(CLIENT.encode()))
+    (tmp_path / "wtmp").write_bytes(b"\x00\x01\x02" * 100)
+    (tmp_path / ".hidden").write_text(MESSAGES, encoding="utf-8")
+    (tmp_path / "link").symlink_to("/etc/hostname")
+    (tmp_path / "empty").touch()
+    found = read_texts([str(tmp_path)])
+
+    assert ["messages", "messages-20250301.gz"] == [Path(one.name).name for one in found.sources]
+    assert ["wtmp"] == [Path(gap.span.source.name).name for gap in found.gaps]
+    assert CLIENT.splitlines() == list(found.sources[1].lines)
+
+
+def test_an_archive_of_logs(tmp_path: Path) -> None:
+    """Members of a bundle are texts, taken when its manifest says."""
+    path = tmp_path / "node.tar.gz"
+    with tarfile.open(path, "w:gz") as archive:
+        for name, text in (("logs/messages", MESSAGES), ("bundle.json", '{"time": 1741749239}')):
+            member = tarfile.TarInfo(name)
+            member.size = len(text)
+            archive.addfile(member, io.BytesIO(text.encode()))
+    found = read_texts([str(path)])
+
+    assert ("logs/messages", 1741749239.0) == (found.sources[0].name.removeprefix(f"{path}/"), found.sources[0].taken_at)
+
+
+def test_a_packed_log_and_standard_input(tmp_path: Path) -> None:
+    """A log that is packed by itself is unpacked; `-` is standard input."""
+    path = tmp_path / "app.log.gz"
+    path.write_bytes(gzip.compress(CLIENT.encode()))
+    found = read_texts([str(path), "-"], stdin=io.BytesIO(MESSAGES.encode()))
+
+    assert [str(path), "stdin"] == [one.name for one in found.sources]
+
+
+def test_a_wrong_encoding_is_a_gap(tmp_path: Path) -> None:
+    """Bytes that are no UTF-8 are shown as such, and said; UTF-16 with its mark is read."""
+    latin, wide = tmp_path / "latin.log", tmp_path / "wide.log"
+    latin.write_bytes("Mar 12 03:13:20 kn-04 caf\xe9: gr\xfc\xdf\n".encode("latin-1") * 20)
+    wide.write_bytes(b"\xff\xfe" + MESSAGES.encode("utf-16-le"))
+    found = read_texts([str(latin), str(wide)])
+
+    assert (1, MESSAGES.splitlines()) == (len(found.gaps), list(found.sources[1].lines))
+    assert "\ufffd" in found.sources[0].lines[0]
+
+
+@pytest.mark.parametrize("name", ["nowhere", "bad\0name", "binary"])
+def test_what_cannot_be_read_is_told(tmp_path: Path, name: str) -> None:
+    """A path that is not there, is no name, or holds no text, is an error that names it."""
+    (tmp_path / "binary").write_bytes(b"\x00\x01\x02" * 100)
+    with pytest.raises(EvidenceError, match=name.partition("\0")[0]):
+        read_texts([str(tmp_path / name)])
+
+
+def test_a_device_is_refused() -> None:
+    """A device may be endless."""
+    with pytest.raises(EvidenceError, match="device or pipe"):
+        read_texts(["/dev/zero"])

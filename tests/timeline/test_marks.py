@@ -1,0 +1,110 @@
+"""What events mean to the network."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from podpath.timeline.event import Event
+from podpath.timeline.marks import WEIGHTS, Mark, mark_event, weigh_mark
+from tests.timeline.samples import event
+
+
+@pytest.mark.parametrize(
+    ("program", "message", "expected"),
+    [
+        ("systemd", "Stopping Dynamic System Tuning Daemon...", ("sysctl", "tuned", "stopped")),
+        ("systemd", "Started tuned.service - Dynamic System Tuning Daemon.", ("sysctl", "tuned", "started")),
+        ("systemd", "Finished systemd-sysctl.service - Apply Kernel Variables.", ("sysctl", "systemd-sysctl", "started")),
+        ("systemd", "Reloading firewalld - dynamic firewall daemon.", ("firewall", "firewalld", "reloaded")),
+        ("systemd", "docker.service: Main process exited, code=exited, status=1", ("runtime", "docker", "failed")),
+        ("systemd", "Started Network Manager.", ("network", "NetworkManager", "started")),
+        ("systemd", "Started My Own Service.", ("service", "My Own Service", "started")),
+        ("systemd", "Started kubelet: The Kubernetes Node Agent.", ("runtime", "kubelet", "started")),
+        ("audit", "SERVICE_STOP pid=1 uid=0 msg='unit=polkit comm=systemd'", ("service", "polkit", "stopped")),
+        ("audit", 'EXECVE argc=3 a0="sysctl" a1="--system"', ("sysctl", "sysctl", "ran")),
+        ("yum", "Updated: polkit-0.112-26.el7_9.1.x86_64", ("package", "polkit", "upgraded")),
+        ("yum", "Erased: 1:NetworkManager-libnm-1.18.8-2.el7_9.x86_64", ("package", "NetworkManager-libnm", "removed")),
+        ("dnf", "SUBDEBUG Upgrade: python3-firewall-1.2.1-1.el9.noarch", ("package", "python3-firewall", "upgraded")),
+        ("dpkg", "upgrade polkitd:amd64 122-3 122-4", ("package", "polkitd", "upgraded")),
+        ("apt", "install iptables 1.8.9-2", ("package", "iptables", "installed")),
+        ("unattended-upgrade", "Packages that will be upgraded: systemd udev", ("package", "systemd", "upgraded")),
+        ("yum", "run: -y update polkit (Update)", ("package", "polkit", "upgraded")),
+        ("kernel", "nf_conntrack: nf_conntrack: table full, dropping packet", ("conntrack", "", "full")),
+        ("kernel", "neighbour: arp_cache: neighbor table overflow!", ("neighbour", "arp_cache", "full")),
+        ("kernel", "IPv4: martian source 10.0.0.1 from 10.244.1.3, on dev lxc12", ("martian", "lxc12", "seen")),
+        ("kernel", "e1000e 0000:00:1f.6 eno1: NIC Link is Down", ("link", "eno1", "down")),
+        ("kernel", "bond0: making interface eth1 the new active one", ("link", "bond0", "switched")),
+        ("kernel", "Bridge firewalling registered", ("module", "br_netfilter", "loaded")),
+        ("kernel", "bridge: filtering via arp/ip/ip6tables is no longer available", ("module", "", "without br_netfilter")),
+        ("kernel", "Linux version 6.1.0-13-amd64 (debian-kernel@lists.debian.org)", ("boot", "", "started")),
+        ("kernel", "Out of memory: Killed process 4242 (cilium-agent) total-vm:1", ("memory", "cilium-agent", "killed")),
+        ("sudo", "ann : TTY=pts/0 ; PWD=/ ; USER=root ; COMMAND=/usr/sbin/iptables -F", ("command", "iptables", "ran")),
+        ("sudo", "ann : USER=root ; COMMAND=/bin/systemctl restart firewalld", ("firewall", "firewalld", "restarted")),
+        ("systemd-modules-load", "Inserted module 'br_netfilter'", ("module", "br_netfilter", "loaded")),
+        ("systemd", "Time has been changed", ("clock", "", "stepped")),
+        ("dhclient", "DHCPACK from 10.0.0.1", ("address", "", "leased")),
+        ("systemd-networkd", "eth0: Removing foreign address 10.0.0.5/24", ("network", "eth0", "removed")),
+        ("tuned", "tuned.daemon.daemon: static tuning from profile 'virtual-guest' applied", ("sysctl", "tuned", "reloaded")),
+        ("dockerd", "Daemon has completed initialization", ("runtime", "docker", "started")),
+        ("kubelet", "Killing pod/cilium-x7k2p: Stopping container cilium-agent", ("proxy", "cilium", "stopped")),
+        ("kubelet", "Started pod/web-0: Started container web", ("pod", "web-0", "started")),
+        ("dockerd", "IPv4 forwarding is disabled. Networking will not work", ("sysctl", "", "ip_forward off")),
+    ],
+)  # fmt: skip
+def test_what_a_line_means(program: str, message: str, expected: tuple[str, str, str]) -> None:
+    """systemd, the kernel, audit, package managers, sudo and the kubelet say what happened, each in its words."""
+    assert Mark(*expected) == mark_event(event(program, message))
+
+
+@pytest.mark.parametrize(
+    ("program", "message"),
+    [
+        ("systemd", "Started Session 411 of user ops."),
+        ("systemd", "run-docker-netns-1.mount: Succeeded."),
+        ("CROND", "(root) CMD (/usr/lib64/sa/sa1 1 1)"),
+        ("sshd", "Accepted publickey for ops from 10.0.0.9 port 50222"),
+        ("kernel", "audit: type=1400 apparmor"),
+        ("polkitd", "Registered Authentication Agent for unix-process:1:2"),
+    ],
+)
+def test_what_means_nothing(program: str, message: str) -> None:
+    """Sessions, timers, mounts and chatter are no suspects."""
+    assert mark_event(event(program, message)) is None
+
+
+@given(st.text(max_size=20), st.text(max_size=300))
+def test_any_message_is_looked_at(program: str, message: str) -> None:
+    """No message makes the reader of marks fail, and each mark has a weight."""
+    mark = mark_event(event("x", "y")._replace(program=program, message=message))
+
+    assert mark is None or 0 < weigh_mark(mark) <= 1
+
+
+@given(
+    st.sampled_from(["kernel", "systemd", "yum", "audit", "kubelet", "sudo"]),
+    st.lists(st.sampled_from(["a", ":", " ", "link is", "-", "a0="]), max_size=400),
+)
+def test_long_messages_are_cheap(program: str, words: list[str]) -> None:
+    """A message of one endless word is cut before any pattern sees it."""
+    mark = mark_event(Event(0.0, event("x", "y").span, program, "".join(words) * 50))
+
+    assert mark is None or mark.kind in WEIGHTS
+
+
+def test_weights_know_packages_and_links() -> None:
+    """A package of the network weighs more than another one, a network card's link more than a pod's."""
+    weights = [weigh_mark(Mark("package", name, "upgraded")) for name in ("polkit", "vim")]
+    links = [weigh_mark(Mark("link", name, "down")) for name in ("eth0", "veth12ab")]
+
+    assert weights[0] > weights[1]
+    assert links[0] > links[1]
+
+
+def test_marks_in_words() -> None:
+    """A mark reads as a short sentence."""
+    assert ["package polkit upgraded", "tuned started", "conntrack full"] == [
+        mark.words
+        for mark in (Mark("package", "polkit", "upgraded"), Mark("sysctl", "tuned", "started"), Mark("conntrack", "", "full"))
+    ]

@@ -1,0 +1,77 @@
+"""Several logs read together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta, timezone
+
+from podpath.net.provenance import Source
+from podpath.timeline.reading import read_logs
+from tests.timeline.samples import CLOCK, MESSAGES, at, logs, source
+
+CHINA = timezone(timedelta(hours=8))
+
+
+def test_a_log_that_names_the_year_places_one_that_does_not() -> None:
+    """A container's log of 2022 beside /var/log/messages says which year the latter is of."""
+    container = "2022-03-12T03:13:59Z stderr F dial tcp 10.9.0.1:443: i/o timeout"
+    read = logs(MESSAGES, container)
+
+    assert {"2022"} == {str(1970 + int(time // 31_556_952)) for reading in read.readings for time in reading.times}
+
+
+def test_a_history_of_packages_does_not_say_when_a_log_was_taken() -> None:
+    """The last upgrade may be years before the log: it places nothing."""
+    read = logs(MESSAGES, "2021-01-12 09:48:58 upgrade polkitd:amd64 1 2")
+
+    assert at("03:10:01") == read.readings[0].times[0]
+
+
+def test_stamps_within_messages_tell_the_zone() -> None:
+    """A line of containerd in syslog has a stamp with its zone: so the stamp before it is of that zone, without being told."""
+    text = (
+        'Mar 12 11:13:45 kn-04 containerd[99]: time="2025-03-12T03:13:45.123456789Z" level=info msg="a"\n'
+        "Mar 12 11:13:46 kn-04 systemd[1]: Started Dynamic System Tuning Daemon."
+    )
+    read = logs(text)
+
+    assert [at("03:13:45"), at("03:13:46")] == list(read.readings[0].times)
+    assert "UTC+08:00" in read.notes[0]
+
+
+def test_a_zone_of_one_log() -> None:
+    """The caller gives single logs zones of their own, which go before anything that is inferred."""
+    clock = replace(CLOCK, zones=(("messages", CHINA),))
+    read = read_logs([source(MESSAGES, "var/messages"), source("I0312 03:13:39.000000 1 a.go:1] b", "app.log")], clock)
+
+    assert [at("19:10:01", "2025-03-11"), at("03:13:39")] == [read.readings[0].times[0], read.readings[1].times[0]]
+
+
+def test_syslog_places_the_ring_buffer() -> None:
+    """A message of the kernel that stands in syslog too says when the kernel booted."""
+    ring = "[  100.000000] eth0: link is up\n[  160.500000] eth0: link is down\n[  200.000000] repeated\n[  201.000000] repeated"
+    read = logs("Mar 12 03:13:20 kn-04 kernel: [  160.500000] eth0: link is down\nMar 12 03:14:00 kn-04 kernel: repeated", ring)
+
+    assert [at("03:12:19.500000"), at("03:13:20")] == list(read.readings[1].times)[:2]
+
+
+def test_each_boot_has_its_place() -> None:
+    """Of a ring buffer with two boots each is placed by its own messages."""
+    ring = "[  100.000000] first boot\n[    0.000000] Linux version 6\n[   10.000000] second boot"
+    read = logs("Mar 11 03:00:00 n kernel: first boot\nMar 12 03:00:00 n kernel: second boot", ring)
+
+    assert [at("03:00:00", "2025-03-11"), at("02:59:50"), at("03:00:00")] == list(read.readings[1].times)
+
+
+def test_what_is_no_log_is_left_out() -> None:
+    """Other outputs give no readings, and no reach."""
+    read = read_logs([Source(name="x", lines=("net.ipv4.ip_forward = 1",))], CLOCK)
+
+    assert ((), None) == (read.readings, read.reach)
+
+
+def test_the_reach_of_logs() -> None:
+    """Logs reach from their first placed event to their last."""
+    reach = logs(MESSAGES).reach
+
+    assert (at("03:10:01"), at("03:20:01")) == (reach.first if reach else 0, reach.last if reach else 0)
