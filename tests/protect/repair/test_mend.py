@@ -1,0 +1,160 @@
+"""Tests of `protect.repair.mend` on the real kernel: rules are written where they are missing, and proven (gap G2, row I6)."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from podpath.protect.apply import Applier
+from podpath.protect.kube.objects import Pod
+from podpath.protect.repair.mend import MendError, families_of, hold, mend, see
+from podpath.protect.repair.namespaces import Namespaces, Place, read_namespaces
+from tests.protect.repair import pods
+from tests.protect.repair.netns import inside, pod_namespace
+
+KERNEL = pytest.mark.kernel("iptables-nft-save", "ip6tables-nft-save", "nft", "nsenter")
+
+
+def meshed(*addresses: str, mesh: str = "linkerd", **more: object) -> Pod:
+    """Make a pod with a mesh's proxy and addresses."""
+    ips = [{"ip": address.partition("/")[0]} for address in addresses]
+    status = {"phase": "Running", "podIP": ips[0]["ip"] if ips else "", "podIPs": ips}
+    return pods.pod(containers=("app", f"{mesh}-proxy"), status=status, **more)  # type: ignore[arg-type]
+
+
+@KERNEL
+@pytest.mark.parametrize("mesh", ["linkerd", "istio"])
+def test_a_pod_without_rules_is_mended_in_both_families(mesh: str) -> None:
+    """Absent before; written and proven by the validator's packets; there afterwards; nothing to write the second time."""
+    addresses = ("10.244.91.5/24", "fd00:91::5/64")
+    with pod_namespace(*addresses) as name:
+        pod = meshed(*addresses, mesh=mesh)
+        before = see(pod, read_namespaces())
+        mending = mend(pod, read_namespaces(), Applier())
+        after = see(pod, read_namespaces())
+        again = mend(pod, read_namespaces(), Applier())
+
+        assert before is not None
+        assert before.redirected is False
+        assert ("mended", True) == (mending.state, mending.changed)
+        assert "IPv4 and IPv6; the validator passes" in mending.why
+        assert after is not None
+        assert after.redirected is True
+        assert ("mended", False) == (again.state, again.changed)
+        assert inside(name, "iptables-nft-save").count("-A OUTPUT") == 1
+
+
+@KERNEL
+def test_only_what_is_missing_is_written() -> None:
+    """Where IPv4 is right, only IPv6 is written; the pod's own rules stay."""
+    addresses = ("10.244.92.5/24", "fd00:92::5/64")
+    with pod_namespace(*addresses) as name:
+        pod = meshed(*addresses)
+        mend(pod, read_namespaces(), Applier())
+        for command in (["-t", "nat", "-F"], ["-t", "nat", "-X"]):
+            inside(name, "ip6tables-nft", *command)
+        inside(name, "iptables-nft", "-t", "nat", "-A", "OUTPUT", "-p", "udp", "-j", "ACCEPT")
+        before = inside(name, "iptables-nft", "-t", "nat", "-S")
+
+        mending = mend(pod, read_namespaces(), Applier())
+
+        assert "mended" == mending.state
+        assert "for IPv6;" in mending.why
+        assert before == inside(name, "iptables-nft", "-t", "nat", "-S")
+
+
+@KERNEL
+def test_rules_that_are_there_but_do_not_work_are_no_cure() -> None:
+    """Where a filter refuses what the rules redirect, the validator's word counts: not mended, and it says what it saw."""
+    with pod_namespace("10.244.93.5/24") as name:
+        pod = meshed("10.244.93.5")
+        inside(name, "iptables-nft", "-A", "OUTPUT", "-p", "tcp", "-j", "DROP")
+
+        mending = mend(pod, read_namespaces(), Applier())
+
+        assert "failed" == mending.state
+        assert "the rules were written, and the validator says in its namespace" in mending.why
+
+
+@KERNEL
+def test_a_dry_run_writes_nothing() -> None:
+    """A dry run looks, says what it would do, and leaves no rule."""
+    with pod_namespace("10.244.94.5/24") as name:
+        mending = mend(meshed("10.244.94.5"), read_namespaces(), Applier(dry_run=True))
+
+        assert "would" == mending.state
+        assert "" == inside(name, "nft", "list", "ruleset")
+
+
+@KERNEL
+def test_a_pod_whose_proxy_listens_is_mended() -> None:
+    """In a pod that runs already the proxy has its ports; the rules are written and looked for."""
+    code = (
+        "import socket, sys; s = [socket.create_server(('', p)) for p in (4140, 4143)]; print('up', flush=True); sys.stdin.read()"
+    )
+    with pod_namespace("10.244.95.5/24") as name:
+        command = ["ip", "netns", "exec", name, sys.executable, "-c", code]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as proxy:
+            assert proxy.stdout is not None
+            proxy.stdout.readline()
+            mending = mend(meshed("10.244.95.5"), read_namespaces(), Applier())
+            proxy.kill()
+
+        assert "mended" == mending.state, mending.why
+
+
+@pytest.mark.parametrize(
+    ("pod", "why"),
+    [
+        (pods.pod(), "no mesh's proxy"),
+        (meshed(), "no address yet"),
+        (meshed("10.244.96.5"), "no network namespace"),
+        (meshed("10.244.96.5", annotations={"config.linkerd.io/skip-subnets": "all"}), "not known how to give"),
+    ],
+)
+def test_what_cannot_be_mended_is_not_tried(pod: Pod, why: str) -> None:
+    """No proxy, no address, no namespace, a wish that is not modelled: impossible, saying why."""
+    mending = mend(pod, Namespaces({}, 1), Applier())
+
+    assert "impossible" == mending.state
+    assert why in mending.why
+
+
+def test_a_pod_that_failed_for_good_is_not_mended() -> None:
+    """With restartPolicy Never the pod is over: another must be made."""
+    failed = pods.read({**_sent(meshed("10.244.96.5")), "status": {"phase": "Failed", "podIP": "10.244.96.5"}})
+
+    assert "impossible" == mend(failed, Namespaces({}, 1), Applier()).state
+
+
+def _sent(pod: Pod) -> dict[str, object]:
+    names = [{"name": container.name} for container in pod.spec.containers]
+    return {"metadata": {"name": "web-1", "namespace": "shop", "uid": "u"}, "spec": {"containers": names}}
+
+
+def test_a_namespace_that_is_anothers_by_now_is_not_entered() -> None:
+    """A process number that was given to another leads into another namespace: its inode tells."""
+    place = Place(path="/proc/self/ns/net", inode=Path("/proc/self/ns/net").stat().st_ino + 1)
+
+    with pytest.raises(MendError, match="another's by now"), hold(place):
+        pass
+
+
+def test_a_namespace_that_is_held_is_the_same_one() -> None:
+    """What is held leads into the namespace that was found."""
+    inode = Path("/proc/self/ns/net").stat().st_ino
+
+    with hold(Place(path="/proc/self/ns/net", inode=inode)) as path:
+        assert inode == Path(path).stat().st_ino
+    with pytest.raises(MendError, match="cannot be entered"), hold(Place(path="/proc/none/ns/net", inode=1)):
+        pass
+
+
+def test_families_are_those_of_the_addresses() -> None:
+    """A pod with addresses of both families is looked at in both."""
+    assert ((4, 6), (6,)) == (families_of(meshed("10.0.0.1", "fd00::1")), families_of(meshed("fd00::1")))
+    assert socket.has_ipv6

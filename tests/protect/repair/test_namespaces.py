@@ -1,0 +1,101 @@
+"""Tests of `protect.repair.namespaces`: a pod's namespace is found by its addresses, and never guessed (row I6)."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from podpath.protect.repair.namespaces import Namespaces, Place, parse_addresses, read_namespaces
+from tests.protect.repair.netns import pod_namespace
+
+TRIE = """Main:
+  +-- 0.0.0.0/0 3 0 5
+     |-- 0.0.0.0
+        /0 universe UNICAST
+     +-- 10.244.7.0/24 2 0 2
+        |-- 10.244.7.0
+           /24 link UNICAST
+        |-- 10.244.7.5
+           /32 host LOCAL
+        |-- 10.244.7.255
+           /32 link BROADCAST
+     |-- 127.0.0.1
+        /32 host LOCAL
+"""
+SIX = """fd000007000000000000000000000005 02 40 00 80     eth0
+fe800000000000000000000000000001 02 40 20 80     eth0
+00000000000000000000000000000001 01 80 10 80       lo
+"""
+ONE, OTHER, HOST = (Place(path=f"/proc/{number}/ns/net", inode=number) for number in (1, 2, 3))
+
+
+def known() -> Namespaces:
+    """Give a node where an old sandbox still has the address of a new one."""
+    by_address = {"10.0.0.1": (ONE,), "10.0.0.2": (ONE, OTHER), "fd00::2": (OTHER,), "10.0.0.3": (HOST,)}
+    return Namespaces(by_address, host=HOST.inode)
+
+
+def test_addresses_are_read_without_loopback_and_link_local() -> None:
+    """Only addresses that tell namespaces apart count."""
+    assert {"10.244.7.5", "fd00:7::5"} == parse_addresses(TRIE, SIX)
+
+
+def test_the_one_namespace_with_all_addresses_is_taken() -> None:
+    """One address may be held twice; both families together tell which."""
+    assert ONE == known().find(["10.0.0.1"]).place
+    assert OTHER == known().find(["10.0.0.2", "FD00:0::2"]).place
+
+
+@pytest.mark.parametrize(
+    ("addresses", "why"),
+    [
+        (["10.0.0.2"], "2 network namespaces hold 10.0.0.2"),
+        (["10.0.0.9"], "no network namespace of this node holds 10.0.0.9"),
+        (["10.0.0.1", "fd00::2"], "no network namespace"),
+        (["10.0.0.3"], "the node's own"),
+        ([], "no address yet"),
+    ],
+)
+def test_what_is_not_clear_is_not_guessed(addresses: list[str], why: str) -> None:
+    """Two that hold an address, none, the node's own, no address: nothing is taken, and it is said why."""
+    found = known().find(addresses)
+
+    assert found.place is None
+    assert why in found.why
+
+
+@pytest.mark.kernel("nsenter")
+def test_i6_a_namespace_is_found_by_its_oldest_process() -> None:
+    """Of a namespace with processes the oldest is taken, as its sandbox outlives the others."""
+    with pod_namespace("10.244.71.5/24", "fd00:71::5/64") as name:
+        command = ["ip", "netns", "exec", name, "sleep", "60"]
+        with subprocess.Popen(command) as first:
+            time.sleep(0.3)
+            with subprocess.Popen(command) as second:
+                time.sleep(0.3)
+                found = read_namespaces(bound=()).find(["10.244.71.5", "fd00:71::5"])
+                second.kill()
+            first.kill()
+
+    assert found.place is not None
+    assert f"/proc/{first.pid}/ns/net" == found.place.path
+
+
+@pytest.mark.kernel("nsenter")
+def test_a_namespace_without_processes_is_found_where_it_is_bound() -> None:
+    """A namespace that is only bound to a file, as runtimes do, is found there; its inode tells it from others."""
+    with pod_namespace("10.244.72.5/24") as name:
+        found = read_namespaces().find(["10.244.72.5"])
+
+        assert found.place is not None
+        assert (f"/run/netns/{name}", Path(f"/run/netns/{name}").stat().st_ino) == (found.place.path, found.place.inode)
+
+
+@pytest.mark.kernel("nsenter")
+def test_two_namespaces_with_one_address_are_not_told_apart() -> None:
+    """The real case of an old sandbox that is not gone: nothing is taken."""
+    with pod_namespace("10.244.73.5/24"), pod_namespace("10.244.73.5/24"):
+        assert "2 network namespaces hold 10.244.73.5" in read_namespaces().find(["10.244.73.5"]).why

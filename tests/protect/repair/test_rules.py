@@ -1,0 +1,117 @@
+"""Tests of `protect.repair.rules`: rules that redirect are found by whatever chains lead to them, others do not count."""
+
+from __future__ import annotations
+
+import pytest
+
+from podpath.protect.repair.redirect import Redirect
+from podpath.protect.repair.rules import find_redirect, look, parse_nat
+from tests.protect.repair.netns import inside, pod_namespace
+
+LINKERD = Redirect(style="linkerd", outbound=4140, inbound=4143, proxy_uid=2102)
+
+
+def found(*rules: str, base: str = "OUTPUT", port: int = 4140) -> str | None:
+    """Give the rule that redirects, in a nat table of these rules."""
+    chains = dict.fromkeys(word for rule in rules for word in rule.split()[1:2] if word not in {"OUTPUT", "PREROUTING"})
+    head = ["*nat", ":PREROUTING ACCEPT [0:0]", ":OUTPUT ACCEPT [0:0]", *(f":{chain} - [0:0]" for chain in chains)]
+    rule = find_redirect(parse_nat("\n".join([*head, *rules, "COMMIT", ""]), "iptables-save"), base, port)
+    return None if rule is None else rule.span.text
+
+
+def test_a_redirect_is_found_through_chains() -> None:
+    """Jumps and gotos are followed, also those of TCP only."""
+    last = "-A B -p tcp -j REDIRECT --to-ports 4140"
+
+    assert last == found("-A OUTPUT -p tcp -j A", "-A A -m owner --uid-owner 2102 -j RETURN", "-A A -g B", last)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "-A OUTPUT -p tcp -j REDIRECT --to-ports 4143",
+        "-A OUTPUT -p udp -j REDIRECT --to-ports 4140",
+        "-A OUTPUT ! -p tcp -j REDIRECT --to-ports 4140",
+        "-A PREROUTING -p tcp -j REDIRECT --to-ports 4140",
+        "-A A -p tcp -j REDIRECT --to-ports 4140",
+        "-A OUTPUT -p tcp -j DNAT --to-destination 10.0.0.1:8080",
+    ],
+)
+def test_what_does_not_redirect_tcp_there_does_not_count(rule: str) -> None:
+    """Another port, protocol, chain, or a chain that nobody jumps to: no redirection."""
+    assert found(rule) is None
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "-A OUTPUT -j REDIRECT --to-ports 4140",
+        "-A OUTPUT -p 6 -j REDIRECT --to-ports 4140",
+        "-A OUTPUT -p tcp -j REDIRECT --to-ports 4100-4200",
+        "-A OUTPUT -p tcp -j DNAT --to-destination 127.0.0.1:4140",
+        "-A OUTPUT -p tcp -j TPROXY --on-port 4140 --on-ip 127.0.0.1",
+    ],
+)
+def test_every_way_to_send_tcp_there_counts(rule: str) -> None:
+    """All protocols, ranges, DNAT to the node itself, TPROXY: a redirection."""
+    assert rule == found(rule)
+
+
+def test_chains_that_go_round_end() -> None:
+    """A ruleset that is wound in itself, as a broken dump may show it, is no endless walk."""
+    assert found("-A OUTPUT -j A", "-A A -j B", "-A B -j A") is None
+
+
+@pytest.mark.kernel("iptables-nft-save", "ip6tables-nft-save", "nft", "nsenter")
+def test_a_family_that_was_forgotten_is_named() -> None:
+    """Rules for IPv4 alone: the sight names what IPv6 lacks, inbound and outbound."""
+    with pod_namespace("10.244.81.5/24", "fd00:81::5/64") as name:
+        for chain, port in (("OUTPUT", "4140"), ("PREROUTING", "4143")):
+            inside(name, "iptables-nft", "-t", "nat", "-A", chain, "-p", "tcp", "-j", "REDIRECT", "--to-ports", port)
+        sight, shown = look(f"/run/netns/{name}", LINKERD, (4, 6))
+
+        assert sight.redirected is False
+        assert "IPv6 outbound (nat OUTPUT, to port 4140), IPv6 inbound (nat PREROUTING, to port 4143)" in sight.why
+        assert "IPv4" not in sight.why
+        assert (2, 0) == (len(shown[4].hooks), len(shown[6].hooks))
+
+
+@pytest.mark.kernel("iptables-legacy", "iptables-legacy-save", "nft", "nsenter")
+def test_legacy_rules_count_and_their_kind_is_known() -> None:
+    """Rules of the old kind are seen, so that what is missing is written in the same kind."""
+    with pod_namespace("10.244.82.5/24") as name:
+        inside(name, "iptables-legacy", "-t", "nat", "-A", "OUTPUT", "-p", "tcp", "-j", "REDIRECT", "--to-ports", "4140")
+        sight, shown = look(f"/run/netns/{name}", LINKERD, (4,))
+
+        assert ("legacy", {"OUTPUT"}) == (shown[4].flavour, set(shown[4].hooks))
+        assert sight.redirected is False
+
+
+@pytest.mark.kernel("nft", "nsenter")
+def test_rules_of_nft_itself_count() -> None:
+    """A mesh that writes nftables of its own is seen too."""
+    with pod_namespace("10.244.83.5/24") as name:
+        ruleset = "table inet mesh { chain leaves { type nat hook output priority -100; meta l4proto tcp redirect to :4140; }\n"
+        ruleset += "chain comes { type nat hook prerouting priority -100; meta l4proto tcp redirect to :4143; }\n}"
+        inside(name, "nft", ruleset)
+        sight, _ = look(f"/run/netns/{name}", LINKERD, (4,))
+
+        assert sight.redirected is True
+        assert "redirect to :4140" in sight.why
+
+
+@pytest.mark.kernel("nsenter")
+def test_a_look_makes_no_table() -> None:
+    """Looking changes nothing: no table of either kind is there afterwards."""
+    with pod_namespace("10.244.84.5/24") as name:
+        look(f"/run/netns/{name}", LINKERD, (4, 6))
+
+        assert "" == inside(name, "nft", "list", "ruleset")
+        assert "" == inside(name, "cat", "/proc/net/ip_tables_names", check=False)
+
+
+def test_a_namespace_that_is_gone_is_unknown() -> None:
+    """Where nothing could be read, nothing is claimed."""
+    sight, _ = look("/run/netns/never-was", LINKERD, (4,))
+
+    assert sight.redirected is None
