@@ -9,7 +9,9 @@ import multiprocessing
 import platform
 import subprocess
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from multiprocessing.connection import Connection
 from typing import NamedTuple
 
@@ -17,13 +19,17 @@ import pytest
 
 from podpath.datapath.conversation import converse
 from podpath.datapath.frames import is_symbolic
+from podpath.datapath.injection import inject
 from podpath.datapath.trace import Conversation, Dropped, Rejected
 from podpath.lab.agreement import Difference, Evidence, compare
 from podpath.lab.apply import apply, enter_private_world, inside
 from podpath.lab.conversation import Patience
+from podpath.lab.crafted import DEVICE, send_frame
 from podpath.lab.drops import DropTracer
 from podpath.lab.exchange import KERNEL_SCRIPTS
-from podpath.lab.twin import observe, plan_twin
+from podpath.lab.script import emit_twin
+from podpath.lab.twin import observe, observe_frame, plan_twin
+from podpath.net.packet import Packet
 from podpath.net.probe import Probe
 from podpath.node.links import Link
 from podpath.node.node import Node
@@ -69,6 +75,15 @@ def agree(node: Node, probe: str) -> Agreed:
     outcome = branch.last.outcome
     reason = outcome.reason if isinstance(outcome, Dropped) else outcome.answer if isinstance(outcome, Rejected) else ""
     return Agreed(run.prediction.verdict, branch.kind, reason)
+
+
+def agree_on_frame(node: Node, netns: str, frame: Packet) -> Run:
+    """Hold one frame that a namespace puts on its eth0 on the model against the kernel, and give both."""
+    run = _call(_compare_frame, replace(node, kernel=platform.release()), netns, frame)
+    assert isinstance(run, Run), run
+    if run.differences:
+        pytest.fail("\n".join(f"{each.what}:\n{each.predicted}\nand the kernel:\n{each.observed}" for each in run.differences))
+    return run
 
 
 def run_in_child(node: Node, probe: Probe) -> Run:
@@ -131,6 +146,14 @@ def _compare(node: Node, probe: Probe) -> Run:
         return _run(node, probe, tracer)
     finally:
         tracer.close()
+
+
+def _compare_frame(node: Node, netns: str, frame: Packet) -> Run:
+    prediction = inject(node, netns, DEVICE, frame)
+    with closing(DropTracer()) as tracer:
+        apply(emit_twin(node).commands)
+        evidence = observe_frame(node, partial(send_frame, netns, frame), tracer, Patience(QUIET))
+    return Run(prediction, evidence, compare(prediction, evidence))
 
 
 def _run(node: Node, probe: Probe, tracer: DropTracer) -> Run:

@@ -261,6 +261,9 @@ def _judge(walk: Walk, ends: _Ends, act: Act, trace: Trace) -> tuple[_Ends, _Fai
     if not isinstance(outcome, Delivered | Transmitted):
         return ends, _end(trace, outcome)
     place, packet = place_of(walk, outcome), outcome.packet
+    if packet.protocol != ends.asked.protocol:
+        text = f"{trace.name} misdelivered: {place} was handed the packet that a tunnel put it into: {packet}"
+        return ends, _Failure("misdelivered", text)
     if act.reply:
         return ends, _judge_reply(ends, trace, place, packet)
     if ends.server is None or ends.seen is None:

@@ -164,8 +164,7 @@ def _start(probe: Probe, request: bytes) -> tuple[socket.socket, str]:
     client.setsockopt(socket.IPPROTO_IP, _IP_FREEBIND, 1)
     client.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        if not probe.src.is_unspecified:
-            client.bind((str(probe.src), 0 if probe.protocol == protocols.ICMP else probe.sport))
+        client.bind((str(probe.src), 0 if probe.protocol == protocols.ICMP else probe.sport))
         client.connect((str(probe.dst), 0 if probe.protocol == protocols.ICMP else probe.dport))
         if probe.protocol == protocols.UDP:
             client.send(request)

@@ -1,0 +1,184 @@
+"""Single behaviours of the kernel that are easily got wrong, each by its name, held against the model and against the kernel.
+
+docs/agreement.md lists them beside those that other files of this folder hold.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from podpath.lab.generate_routing import PORTS
+from podpath.lab.topologies import Topology, bridged_pods, overlay, routed_pods, two_uplinks
+from podpath.net import protocols
+from podpath.net.addresses import Address, IfName, Mac, MaskedMark
+from podpath.net.packet import Packet
+from podpath.node.links import BridgePort, Neighbour
+from podpath.node.node import HOST, Netns, Node
+from podpath.node.routing import PolicyRule
+from tests.datapath.given import given_rules, given_tables
+from tests.kernel.kernel_twin import Agreed, agree, agree_on_frame
+
+pytestmark = pytest.mark.kernel("iptables-nft-restore", "bridge", "nft")
+
+WORKS = Agreed("ALWAYS", "", "")
+TO_WORLD = "tcp 10.1.0.2:41000 > 198.51.100.1:80 from pod1"
+
+
+def built(topology: Topology, *, netns: str = HOST, sysctls: dict[str, str] | None = None, **tables: tuple[str, ...]) -> Node:
+    """Freeze a topology with iptables-nft rules in one of its namespaces; `tables` holds rules by table."""
+    draft = topology.draft
+    host = draft.namespaces[HOST]
+    for scope in ("all", "default", *topology.devices):
+        host.sysctls[f"net.ipv4.conf.{scope}.send_redirects"] = "0"
+    host.sysctls |= sysctls or {}
+    for name, rules in tables.items():
+        for table in given_tables(given_rules(*rules, table=name)):
+            for chain, fact in table.chains.items():
+                draft.namespaces[netns].table(name, "nft").chains[chain] += fact.value.rules  # type: ignore[union-attr]  # known
+    return draft.freeze(None, PORTS)
+
+
+def frame(node: Node, netns: str, packet: Packet) -> Packet:
+    """Give a frame from a namespace's eth0 to the other end of its cable."""
+    links = {str(link.name): link for link in node.namespaces[netns].links.items}
+    peer = links["eth0"].peer.value  # type: ignore[union-attr]  # drafts know peers
+    far = {str(link.name): link for link in node.namespaces[peer.netns].links.items}
+    return packet._replace(smac=links["eth0"].mac, dmac=packet.dmac or far[peer.link].mac)
+
+
+def syn(src: str, dst: str, **changes: object) -> Packet:
+    """Give a SYN as a crafted frame carries it."""
+    packet = Packet(Address.parse(src), Address.parse(dst), protocols.TCP, 41000, 80, protocols.SYN, length=40, seq=1000)
+    return packet._replace(**changes)  # type: ignore[arg-type]  # fields of Packet
+
+
+@pytest.mark.parametrize(("broken", "source"), [(False, "172.31.0.10"), (True, "10.1.0.2")])
+def test_what_conntrack_calls_invalid_leaves_with_its_own_source(source: str, *, broken: bool) -> None:
+    """A segment with a bad checksum passes the nat table by and shows the pod's address to the world."""
+    node = built(routed_pods(), nat=("POSTROUTING -o eth0 -j MASQUERADE",))
+    seen = agree_on_frame(node, "pod1", frame(node, "pod1", syn("10.1.0.2", "198.51.100.1", bad_checksum=broken)))
+    arrived = [each.packet for each in seen.evidence.observation.frames if (each.netns, each.outgoing) == ("world", False)]
+    assert [source] == [str(packet.src) for packet in arrived if packet is not None]
+
+
+def test_source_nat_at_input() -> None:
+    """SNAT in the INPUT chain shows the host's process another client, and answers find back."""
+    node = built(routed_pods(), nat=("INPUT -p tcp -j SNAT --to-source 198.51.100.77",))
+    assert WORKS == agree(node, "tcp 10.1.0.2:41000 > 172.31.0.10:80 from pod1")
+
+
+@pytest.mark.parametrize(("allowed", "expected"), [("0", Agreed("NEVER", "dropped", "IP_LOCALNET")), ("1", WORKS)])
+def test_translation_to_loopback_needs_route_localnet(allowed: str, expected: Agreed) -> None:
+    """A packet from a wire that is translated to 127.0.0.1 is a martian unless its device routes loopback."""
+    sysctls = {"net.ipv4.conf.lxc1.route_localnet": allowed}
+    node = built(routed_pods(), sysctls=sysctls, nat=("PREROUTING -p tcp -j DNAT --to-destination 127.0.0.1:80",))
+    assert expected == agree(node, "tcp 10.1.0.2:41000 > 172.31.0.10:8080 from pod1")
+
+
+def test_over_lo_nothing_is_translated_twice() -> None:
+    """What the host sends itself keeps its connection: PREROUTING's nat table is not asked after OUTPUT's was."""
+    nat = ("OUTPUT -p tcp --dport 8080 -j REDIRECT --to-ports 80", "PREROUTING -p tcp --dport 80 -j REDIRECT --to-ports 9")
+    node = built(routed_pods(), nat=nat)
+    assert WORKS == agree(node, "tcp 172.31.0.10:41000 > 172.31.0.10:8080 from host")
+
+
+def test_over_lo_no_reverse_path_is_checked() -> None:
+    """Strict rp_filter on every device says nothing about a source that only another device reaches."""
+    node = built(routed_pods(), sysctls={"net.ipv4.conf.all.rp_filter": "1"})
+    assert WORKS == agree(node, "udp 10.1.1.1:41000 > 172.31.0.10:80 from host")
+
+
+def test_a_mark_does_not_cross_into_another_namespace() -> None:
+    """What the host marks arrives in the pod without a mark."""
+    topology = routed_pods()
+    built(topology, mangle=("POSTROUTING -j MARK --set-xmark 0x1/0xffffffff",))
+    node = built(topology, netns="pod2", mangle=("PREROUTING -m mark --mark 0x1 -j DROP",))
+    assert WORKS == agree(node, "tcp 10.1.0.2:41000 > 10.1.0.3:80 from pod1")
+
+
+def test_a_mark_stays_with_what_a_tunnel_wraps() -> None:
+    """The outer packet of a vxlan device has the mark of the one inside, in the same namespace."""
+    rules = ("OUTPUT -p tcp -j MARK --set-xmark 0x1/0xffffffff", "OUTPUT -p udp --dport 8472 -m mark --mark 0x1 -j DROP")
+    node = built(overlay(), mangle=rules)
+    assert Agreed("NEVER", "dropped", "NETFILTER_DROP") == agree(node, "tcp 10.1.0.1:41000 > 10.1.1.2:80 from host")
+
+
+def test_the_type_of_an_address_is_that_of_the_local_table() -> None:
+    """An address that a route blackholes is UNICAST to addrtype: only the local table is looked at."""
+    topology = routed_pods()
+    topology.draft.namespaces[HOST].add_route("198.51.100.1", type="blackhole")
+    node = built(topology, mangle=("PREROUTING -d 198.51.100.1/32 -m addrtype --dst-type UNICAST -j DROP",))
+    assert Agreed("NEVER", "dropped", "NETFILTER_DROP") == agree(node, TO_WORLD)
+
+
+@pytest.mark.parametrize(("valid", "expected"), [("0", Agreed("NEVER", "dropped", "IP_RPFILTER")), ("1", WORKS)])
+def test_the_reverse_path_is_looked_up_without_the_mark(valid: str, expected: Agreed) -> None:
+    """A way back that only a mark leads to counts for rp_filter where src_valid_mark is set, and else does not."""
+    topology = two_uplinks()
+    host = topology.draft.namespaces[HOST]
+    host.routes = [route for route in host.routes if str(route.prefix.address) != "198.51.100.2"]
+    host.add_route("198.51.100.2", "eth1", "192.0.2.1", table=101)
+    asked = Neighbour(address=Address.parse("192.0.2.10"), link=IfName("eth0"), mac=host.link("eth1").mac, state="PERMANENT")
+    topology.draft.namespaces["world2"].neighbours.append(asked)  # its ARP would be refused for its source, too
+    host.rules.append(PolicyRule(family=4, priority=100, mark=MaskedMark(1, 0xFFFFFFFF), table=101))
+    sysctls = {"net.ipv4.conf.eth1.rp_filter": "1", "net.ipv4.conf.eth1.src_valid_mark": valid}
+    marks = ("PREROUTING -i eth1 -j MARK --set-xmark 0x1/0xffffffff", "OUTPUT -j MARK --set-xmark 0x1/0xffffffff")
+    node = built(topology, sysctls=sysctls, mangle=marks)
+    assert expected == agree(node, "tcp 198.51.100.2:41000 > 192.0.2.10:80 from world2")
+
+
+def test_a_source_is_chosen_by_the_route() -> None:
+    """A sender that names no source takes the route's own one, and the masquerade of its way another."""
+    topology = routed_pods()
+    host = topology.draft.namespaces[HOST]
+    host.add_address("eth0", "172.31.0.11/24")
+    host.add_route("198.51.100.1", "eth0", "172.31.0.1", prefsrc=Address.parse("172.31.0.11"))
+    node = built(topology, filter=("OUTPUT ! -s 172.31.0.11/32 -j DROP",), nat=("POSTROUTING -j MASQUERADE",))
+    assert WORKS == agree(node, "udp 0.0.0.0:41000 > 198.51.100.1:80 from host")
+
+
+@pytest.mark.parametrize("isolated", [False, True])
+def test_isolated_ports_do_not_hear_each_other(*, isolated: bool) -> None:
+    """Frames between two isolated ports of a bridge stop there: nobody answers ARP."""
+    topology = bridged_pods()
+    for number in (1, 2):
+        topology.draft.enslave(HOST, f"veth{number}", "cni0", BridgePort(isolated=isolated))
+    expected = Agreed("NEVER", "rejected", "EHOSTUNREACH") if isolated else WORKS
+    assert expected == agree(built(topology), "tcp 10.1.0.2:41000 > 10.1.0.3:80 from pod1")
+
+
+def test_a_frame_for_another_mac_ends_before_ip() -> None:
+    """No rule counts a frame that is for another host's MAC."""
+    node = built(routed_pods(), raw=("PREROUTING -j ACCEPT",))
+    packet = frame(node, "pod1", syn("10.1.0.2", "172.31.0.10", dmac=Mac("02:00:00:00:99:99")))
+    assert "OTHERHOST" in agree_on_frame(node, "pod1", packet).evidence.drops
+
+
+@pytest.mark.parametrize("source", ["224.0.0.5", "255.255.255.255", "0.0.0.0", "127.0.0.1", "172.31.0.10"])
+def test_martian_sources_are_refused(source: str) -> None:
+    """Groups, broadcast, nothing, loopback and the host's own addresses are no source of what comes in on a wire."""
+    node = built(routed_pods())
+    seen = agree_on_frame(node, "pod1", frame(node, "pod1", syn(source, "10.1.0.3")))
+    assert [] == [each for each in seen.evidence.observation.frames if each.netns == "pod2" and each.packet is not None]
+
+
+def test_a_reset_of_reject_in_output_tells_the_sender() -> None:
+    """The sender of what OUTPUT rejects learns it at once, of what OUTPUT drops it does not."""
+    node = built(routed_pods(), filter=("OUTPUT -p tcp --dport 80 -j REJECT --reject-with tcp-reset",))
+    assert Agreed("NEVER", "rejected", "tcp-reset") == agree(node, "tcp 172.31.0.10:41000 > 198.51.100.1:80 from host")
+
+
+def test_the_unspecified_link_is_asked_for() -> None:
+    """A proxy answers for what it could forward to another device, and not for what is on the asking one."""
+    topology = routed_pods(gateways=False)
+    node = built(topology)
+    assert WORKS == agree(node, "tcp 10.1.0.2:41000 > 10.1.0.3:80 from pod1")
+    without = replace(node, namespaces={**node.namespaces, HOST: _without_proxy(node)})
+    assert Agreed("NEVER", "rejected", "EHOSTUNREACH") == agree(without, "tcp 10.1.0.2:41000 > 10.1.0.3:80 from pod1")
+
+
+def _without_proxy(node: Node) -> Netns:
+    host = node.namespaces[HOST]
+    return replace(host, sysctls={key: fact for key, fact in host.sysctls.items() if not key.endswith("proxy_arp")})
