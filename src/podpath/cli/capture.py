@@ -59,7 +59,8 @@ def capture(files: tuple[str, ...], *, as_json: bool, colour: str, verbose: bool
     if wanted:
         case = narrow(case, wanted)
     with progress("looking for faults"):
-        answer = answer_captures(case, matched.points if matched is not None else ())
+        points, states = (matched.points, matched.count_states()) if matched is not None else ((), None)
+        answer = answer_captures(case, points, None if wanted else states)
     if as_json:
         click.echo(render_capture_json(answer), nl=False)
     else:

@@ -1,16 +1,16 @@
 """Capture files to evidence: each packet as the line that tcpdump prints of it, so that a span's line is the packet's number.
 
-Of a long capture only what tells of a failure is shown: connections that do not come about, ICMP errors and ARP.
+Of a long capture only what tells of a failure is shown (`capture.telling`): connections that may have failed, ARP, ICMP errors.
 """
 
 from __future__ import annotations
 
 import json
-import mmap
 import shlex
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
+from podpath.collect.mapping import map_file
 from podpath.evidence.files import Evidence, Place, make_gap
 from podpath.net.errors import EvidenceError, MissingExtra
 from podpath.net.provenance import Gap, Source
@@ -22,8 +22,8 @@ MAGICS = tuple(
     bytes.fromhex(magic) for magic in ("d4c3b2a1", "a1b2c3d4", "4d3cb2a1", "a1b23c4d", "34cdb2a1", "a1b2cd34", "0a0d0d0a")
 )
 """The first bytes of pcap, in both byte orders, its finer and its older shape, and of pcapng."""
-WHOLE = 100_000
-"""Packets up to which all are shown."""
+WHOLE = 2000
+"""Packets up to which all are shown: each line costs a tenth of a millisecond."""
 NOWHERE = Place()
 
 
@@ -54,7 +54,7 @@ def forget(kept: Kept) -> None:
 
 def read_mapped(name: str, file: BinaryIO, keep: Keep = forget) -> Evidence:
     """Read a capture from its file without copying it: only the pages that are looked at are loaded."""
-    return read_packets(name, memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)), keep=keep)
+    return read_packets(name, map_file(file), keep=keep)
 
 
 def read_packets(
@@ -90,18 +90,17 @@ def read_packets(
 
 def _show(name: str, capture: Capture, place: Place, devices: Mapping[int, str], gaps: list[Gap]) -> Evidence:
     """Print the packets: all of them, a line each, or those of a long capture that tell of a failure, each with its number."""
-    from podpath.capture.flows import select_failing  # noqa: PLC0415 - as above
     from podpath.capture.lines import render_lines  # noqa: PLC0415 - as above
+    from podpath.capture.telling import select_telling  # noqa: PLC0415 - as above
 
     packets = capture.packets
     count = len(packets)
     if count <= WHOLE:
         lines = render_lines(packets, range(count), devices)
     else:
-        failing = select_failing(packets.columns).tolist()
-        rows = sorted({*failing[:WHOLE], *packets.arps.row.tolist()[:WHOLE]})
+        rows = select_telling(packets).tolist()
         lines = [f"{row + 1}  {line}" for row, line in zip(rows, render_lines(packets, rows, devices), strict=True)]
-        why = f"of {count} packets only ARP, ICMP errors and failing connections are shown: {len(rows)}"
+        why = f"of {count} packets only ARP, ICMP errors and connections that may have failed are shown: {len(rows)}"
         gaps.append(make_gap(name, why))
     start = next((at for at, line in enumerate(lines) if line), 0)
     command = place.command or f"tcpdump{_interface(capture)}"

@@ -6,11 +6,12 @@ This is where NumPy's answers become plain values with the packets' own lines. W
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from podpath.collect.captures import Kept
+from podpath.collect.captures import WHOLE, Kept
 from podpath.evidence.commands import parse_command
 from podpath.net import protocols
 from podpath.net.packet import endpoint
@@ -41,6 +42,20 @@ class MatchedCaptures:
     def points(self) -> tuple[CapturedPoint, ...]:
         """Where packets were captured."""
         return tuple(_as_point(point, self._spell(point)) for point in self.matching.points)
+
+    def count_states(self) -> Mapping[str, int] | None:
+        """Count the TCP connections of a long capture by their state; None where they are all shown anyway, or at many points."""
+        if len(self._kept) != 1:
+            return None
+        (kept,) = self._kept.values()
+        columns = kept.capture.packets.columns
+        if len(columns) <= WHOLE:
+            return None
+        from podpath.capture.connections import follow_connections  # noqa: PLC0415 - as above
+        from podpath.capture.flows import number_flows  # noqa: PLC0415 - as above
+
+        found = follow_connections(columns, number_flows(columns))
+        return Counter(state for state, tcp in zip(found.state, found.tcp.tolist(), strict=True) if tcp)
 
     def find_lost(self) -> tuple[LostPacket, ...]:
         """Give what was lost between points; nothing where there is one alone."""

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from podpath.checks import foreign_arp, gratuitous_arp, handshake_repeated, icmp_error, mac_flap, one_way, wrong_mac
 from podpath.checks.finding import Finding
 from podpath.checks.registry import look_at_captures
-from podpath.diagnosis.conclusion import Conclusion
-from podpath.diagnosis.symptoms import Symptom
 from podpath.net.provenance import Span
 from podpath.node.case import Case
+
+if TYPE_CHECKING:  # captures alone are looked at without the model of the datapath, which takes longer to load
+    from podpath.diagnosis.conclusion import Conclusion
+    from podpath.diagnosis.symptoms import Symptom
 
 SYMPTOMS = (handshake_repeated.NAME, icmp_error.NAME, one_way.NAME)
 """What a capture shows of a failure without saying where it comes from."""

@@ -1,0 +1,154 @@
+"""Which packets of a long capture tell something: those that a reader, or a check, would look at one by one.
+
+A connection that may have failed is shown so that nothing about it changes: every silence keeps the packets before and after it,
+and everything that was sent again or reset stays; of what flows in between a few packets do. Connections that plainly work, and
+their packets, are only counted.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from podpath.capture.columns import Columns, Packets
+from podpath.capture.flows import Flows, number_flows
+from podpath.capture.segments import begins, order_by
+from podpath.capture.tcp import analyse_segments
+from podpath.net.protocols import ACK, FIN, ICMP, ICMPV6, RST, SYN, TCP, UDP
+
+Rows = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+MOST = 4000
+"""Packets that are shown of a long capture: nobody reads more, and each costs a tenth of a millisecond."""
+SILENCE = 150_000_000
+"""Nanoseconds of silence of one direction whose ends are kept: less than a retransmission waits."""
+EDGE = 8
+"""Packets at the beginning and the end of a connection that are kept."""
+AGAIN = 2
+"""Retransmissions of one direction from which on it is looked at: one is a lost packet."""
+SHARE = MOST // 4
+"""Of each kind that is no connection: ARP, ICMP errors, frames with changing MACs."""
+_ERRORS = {ICMP: (3, 4, 5, 11, 12), ICMPV6: (1, 2, 3, 4)}
+
+
+def select_telling(packets: Packets) -> Rows:
+    """Give the rows that tell something, in the order of the file: at most `MOST` of connections, and some of each other kind."""
+    columns = packets.columns
+    flows = number_flows(columns)
+    odd = _find_odd(columns, flows)
+    chosen = np.flatnonzero(odd[flows.number] & (flows.number >= 0))
+    kept = _thin(columns, flows, chosen)[:MOST]
+    parts = [kept, packets.arps.row[:SHARE], np.flatnonzero(_errors(columns))[:SHARE], _changing_macs(columns)[:SHARE]]
+    return np.unique(np.concatenate([np.asarray(part, np.int64) for part in parts]))
+
+
+def _errors(columns: Columns) -> Mask:
+    mask = np.zeros(len(columns), np.bool_)
+    for protocol, kinds in _ERRORS.items():
+        mask |= (columns.protocol == protocol) & np.isin(columns.icmp_type, kinds)
+    return mask
+
+
+def _find_odd(columns: Columns, flows: Flows) -> Mask:
+    """Tell which flows may have failed: by handshake, reset, retransmissions, or since nothing came back."""
+    count = len(flows)
+    known = flows.number >= 0
+    tcp = (columns.protocol == TCP) & known
+    what = columns.flags & (SYN | ACK | RST)
+
+    def each(mask: Mask) -> Rows:
+        return np.bincount(flows.number[mask], minlength=count)
+
+    opened, answered = each(tcp & (what == SYN)), each(tcp & (what == SYN | ACK))
+    odd = (opened != answered) | (opened > 1) | (answered > 1) | (each(tcp & (columns.flags & RST != 0)) > 0)
+    again = analyse_segments(columns, flows).retransmission if tcp.any() else tcp
+    odd |= (each(again & flows.forward) >= AGAIN) | (each(again & ~flows.forward) >= AGAIN)
+    backward = each(known & ~flows.forward)
+    asked = np.isin(columns.protocol, (UDP, ICMP, ICMPV6)) & known
+    alone = (backward == 0) & (each(known) > 1)
+    odd |= alone & ((each(asked) > 0) | (each(tcp) > 2))
+    return np.asarray(odd, np.bool_) if count else np.zeros(1, np.bool_)
+
+
+def _thin(columns: Columns, flows: Flows, rows: Rows) -> Rows:
+    """Leave out of long connections what flows on without telling anything."""
+    if not len(rows):
+        return rows
+    streams = flows.number[rows] * 2 + ~flows.forward[rows]
+    order = order_by(streams)
+    sorted_rows = rows[order]
+    first = begins(streams[order])
+    keep = _near_edges(first) | _beside_silence(columns.time[sorted_rows], first)
+    keep |= columns.flags[sorted_rows] & (SYN | FIN | RST) != 0
+    keep |= _sent_again(columns, sorted_rows, np.cumsum(first))
+    kept: Rows = np.sort(sorted_rows[keep])
+    return kept
+
+
+def _near_edges(first: Mask) -> Mask:
+    """Tell which rows are among the first or last few of their run."""
+    starts = np.flatnonzero(first)
+    ends = np.append(starts[1:], len(first))
+    place = np.arange(len(first))
+    run = np.cumsum(first) - 1
+    near: Mask = (place - starts[run] < EDGE) | (ends[run] - place <= EDGE)
+    return near
+
+
+def _beside_silence(times: Rows, first: Mask) -> Mask:
+    """Tell which rows are followed or preceded by a silence of their own direction."""
+    long = np.zeros(len(times), np.bool_)
+    long[1:] = (times[1:] - times[:-1] > SILENCE) & ~first[1:]
+    beside = long.copy()
+    beside[:-1] |= long[1:]
+    return beside
+
+
+def _sent_again(columns: Columns, rows: Rows, run: Rows) -> Mask:
+    """Tell which rows carry bytes that another row of their direction carries too, from the same number on."""
+    words = run.astype(np.uint64) << np.uint64(32) | columns.seq[rows].astype(np.uint64)
+    carrying = (columns.payload[rows] > 0) & (columns.protocol[rows] == TCP)
+    found, place, counts = np.unique(words[carrying], return_inverse=True, return_counts=True)
+    again = np.zeros(len(rows), np.bool_)
+    again[carrying] = (counts > 1)[place] if len(found) else False
+    return again
+
+
+def _changing_macs(columns: Columns) -> Rows:
+    """Give, of addresses that speak with several MACs or are spoken to with a foreign one, the frames where that changes."""
+    plain = np.flatnonzero((columns.version == 4) & (columns.depth == 0) & (columns.smac != 0) & (columns.dmac != 0))
+    if not len(plain):
+        return plain
+    known, number = np.unique(np.concatenate([columns.smac[plain], columns.dmac[plain]]), return_inverse=True)
+    sources, _ = _pairs(columns.src[plain], number[: len(plain)])
+    targets, named = _pairs(columns.dst[plain], number[len(plain) :])
+    group = (known[named] >> np.uint64(40)) & np.uint64(1) == 1
+    several, foreign = (ends[1:][ends[1:] == ends[:-1]] for ends in (sources, targets[~group]))
+    odd = np.unique(np.concatenate([several, foreign])).astype(np.uint32)
+    if not len(odd):
+        return plain[:0]
+    parts = []
+    for ends, macs_of in ((columns.src, columns.smac), (columns.dst, columns.dmac)):
+        mine = plain[np.isin(ends[plain], odd)]
+        parts.append(_changes(ends[mine], macs_of[mine], mine))
+    return np.unique(np.concatenate(parts))
+
+
+def _pairs(addresses: NDArray[np.uint32], macs: Rows) -> tuple[NDArray[np.uint64], Rows]:
+    """Give the different pairs of an address and the number of a MAC, in order."""
+    words = np.unique(addresses.astype(np.uint64) << np.uint64(32) | macs.astype(np.uint64))
+    return words >> np.uint64(32), (words & np.uint64(0xFFFFFFFF)).astype(np.int64)
+
+
+def _changes(ends: NDArray[np.uint32], macs: NDArray[np.uint64], rows: Rows) -> Rows:
+    """Give the rows at which an address' MAC changes, with the ones before, and the first and last of each address."""
+    order = np.argsort(ends, kind="stable")
+    first = begins(ends[order].astype(np.int64))
+    turned = np.ones(len(order), np.bool_)
+    turned[1:] = macs[order][1:] != macs[order][:-1]
+    keep = turned | first
+    keep[:-1] |= keep[1:]
+    if len(keep):
+        keep[-1] = True
+    kept: Rows = rows[order][keep]
+    return kept
