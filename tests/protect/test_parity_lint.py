@@ -15,9 +15,9 @@ from tests.protect.folders import BRIDGE, MESH, PORTMAP, folder, listed, single
 SETTINGS = RuntimeSettings()
 
 
-def lint(programs: Programs | None = None, settings: RuntimeSettings = SETTINGS, **files: str) -> Lint:
+def lint(_programs: Programs | None = None, _settings: RuntimeSettings = SETTINGS, /, **files: str) -> Lint:
     """Judge a folder."""
-    return lint_folder(folder(**files), settings, programs)
+    return lint_folder(folder(**files), _settings, _programs)
 
 
 def taken(found: Lint) -> tuple[str | None, str | None]:
@@ -183,10 +183,14 @@ def test_p2_wrong_versions() -> None:
 @pytest.mark.parametrize("flag", ["disableCheck", "disableGC", "loadOnlyInlinedPlugins"])
 def test_p3_booleans(flag: str) -> None:
     """True and false, or those words in any case; all else is an error."""
+
+    def flagged(value: object) -> str:
+        return json.dumps(json.loads(listed()) | {flag: value})
+
     for value, expected in ((True, (flag,)), ("TRUE", (flag,)), (False, ()), ("False", ())):
-        assert expected == network(listed(**{flag: value})).flags
-    for value in ("yes", 1, None, ""):
-        assert trouble(listed(**{flag: value})).startswith("P3 ")
+        assert expected == network(flagged(value)).flags
+    for wrong in ("yes", 1, None, ""):
+        assert trouble(flagged(wrong)).startswith("P3 ")
 
 
 def test_p4_the_list_of_plugins() -> None:
@@ -207,7 +211,7 @@ def test_p4_drop_ins_are_appended() -> None:
         "k8s__10_conf": single(PORTMAP),
         "other__5_conf": single(MESH),
     }
-    new, old = lint(**files), lint(settings=RuntimeSettings(drop_ins=False), **files)
+    new, old = lint(**files), lint(None, RuntimeSettings(drop_ins=False), **files)
     only = lint(a10_conflist=listed(loadOnlyInlinedPlugins=True), k8s__20_conf=single(MESH))
 
     assert [("bridge", "portmap", "linkerd-cni")] * 2 == [verdict.network.types for verdict in new.verdicts if verdict.network]

@@ -1,0 +1,149 @@
+"""The chain keeper: the folder watched, looked at and mended until told to stop.
+
+The watch is armed before the first look, so nothing that happens at the start is missed; events are gathered for a moment, so
+that a burst is one look. While somebody keeps changing the chain back, the keeper sleeps through the pause that `Fights` gives it
+instead of waking at each of the rival's writes.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from podpath.protect.agent.keeper import Desk, Finding, Sample, Status
+from podpath.protect.apply import Applier, ApplyError
+from podpath.protect.chain.guard import Guard, Look, describe_options
+from podpath.protect.chain.options import ChainOptions
+from podpath.protect.chain.removal import remove
+from podpath.protect.chain.rivals import Rival, name_rival
+from podpath.protect.chain.writers import WriterWatch, list_watchers
+from podpath.protect.watch import DirectoryWatch
+
+_log = logging.getLogger("podpath.protect.chain")
+
+GATHER_SECONDS = 0.02
+"""How long events are gathered before a look."""
+
+
+@dataclass(slots=True)
+class Memory:
+    """What the keeper counts and knows."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    writers: WriterWatch | None = None
+    seen: dict[str, None] = field(default_factory=dict)
+    """Processes that fanotify saw write in this fight, in their order."""
+    said: str = ""
+
+
+def keep_chain(desk: Desk, options: ChainOptions, applier: Applier) -> None:
+    """Watch and mend until the desk says stop: a keeper's body."""
+    guard, memory = Guard(options, applier), Memory()
+    _log.info("keeping the chain", extra={"fields": dict(describe_options(options))})
+    try:
+        with DirectoryWatch(watched(options), poll_seconds=min(options.poll, 2.0)) as watch:
+            _sweep(applier, guard.directory)
+            _keep(desk, guard, memory, watch)
+    finally:
+        if memory.writers is not None:
+            memory.writers.close()
+    if options.remove_on_stop:
+        for sentence in remove(options, applier).left:
+            _log.error(sentence)
+
+
+def _keep(desk: Desk, guard: Guard, memory: Memory, watch: DirectoryWatch) -> None:
+    while not desk.stopping:
+        now = time.monotonic()
+        watch.changes()
+        look = guard.look(now)
+        _count(memory, look)
+        rival = _find_rival(guard, memory, look, now)
+        desk.report(make_status(guard, memory, look, rival, watch.why_polling))
+        held = guard.fights.next_mend(now) if look.held else None
+        due = now + (guard.options.poll if held is None else held)
+        while (left := due - time.monotonic()) > 0 and not desk.stopping:
+            if held is not None:
+                desk.wait(left)  # a rival's writes wake nobody meanwhile
+                continue
+            desk.wait(min(left, watch.pause()), *watch.descriptors())
+            if watch.changes():
+                desk.wait(GATHER_SECONDS)
+                break
+
+
+def watched(options: ChainOptions) -> tuple[Path, ...]:
+    """Give the folders whose changes matter: configurations, programs, the service account's token."""
+    account = () if options.kubeconfig is None else (Path(options.kubeconfig.account_dir),)
+    sources = tuple(Path(source).parent for source in options.binaries)
+    return (Path(options.conf_dir), *map(Path, options.bin_dirs), *sources, *account)
+
+
+def make_status(guard: Guard, memory: Memory, look: Look, rival: Rival | None, why_polling: str) -> Status:
+    """Say how the chain stands."""
+    kind = guard.entry.type
+    findings = [Finding(check=one.check, subject=one.subject, severity="error", claim=one.claim) for one in look.troubles]
+    for verdict in look.verdicts:
+        if verdict.runtime not in look.chained and not look.troubles:
+            claim = (
+                f"{verdict.runtime} would load {verdict.file}, and {kind} is not in it" if verdict.network
+                else f"{verdict.runtime} has no network: {verdict.why_none}"
+            )  # fmt: skip
+            evidence = tuple(f"{one.file}:{one.line}: {one.action}: {one.why}" for one in verdict.decisions)
+            findings.append(
+                Finding(check="chain-missing", subject=verdict.runtime, severity="error", claim=claim, evidence=evidence)
+            )
+    if rival is not None:
+        claim = f"{rival.name} keeps taking {kind} out of the chain"
+        findings.append(
+            Finding(check="chain-fight", subject=kind, severity="error", claim=claim, evidence=rival.signs, mend=(rival.peace,))
+        )
+    why = next((finding.claim for finding in findings), why_polling)
+    if why != memory.said:
+        (_log.info if look.holds and not findings else _log.warning)(why or f"{kind} is in the chain")
+        memory.said = why
+    runtimes = (verdict.runtime for verdict in look.verdicts)
+    samples = [
+        *(
+            Sample("chain_in_effect", float(name in look.chained), (("runtime", name),), help="The plugin is in what it loads.")
+            for name in runtimes
+        ),
+        Sample("chain_looks", memory.counts["looks"], kind="counter", help="Looks at the folder."),
+        Sample("chain_edits", memory.counts["edits"], kind="counter", help="Files written to put the plugin in."),
+        Sample("chain_fight", float(rival is not None), help="Somebody keeps changing the chain back."),
+        Sample("chain_polling", float(bool(why_polling)), help="inotify is not to be had; the folder is listed at intervals."),
+    ]
+    return Status(
+        ready=look.holds, why=why, findings=tuple(findings), samples=tuple(samples), degraded=bool(findings or why_polling)
+    )
+
+
+def _find_rival(guard: Guard, memory: Memory, look: Look, now: float) -> Rival | None:
+    if not guard.fights.list_fights(now):
+        if memory.writers is not None:
+            memory.writers.close()
+        memory.writers, memory.seen = None, {}
+        return None
+    if memory.writers is None:
+        memory.writers = WriterWatch(guard.directory)
+    memory.seen |= dict.fromkeys(memory.writers.writers())
+    network = next((verdict.network for verdict in look.verdicts if verdict.network), None)
+    watchers = () if memory.seen else list_watchers(guard.directory)
+    return name_rival(look.files, network, guard.entry.type, memory.seen, watchers)
+
+
+def _count(memory: Memory, look: Look) -> None:
+    memory.counts["looks"] += 1
+    memory.counts["edits"] += len(look.edited)
+    for name in look.edited:
+        _log.info("the plugin was put in", extra={"fields": {"file": name}})
+
+
+def _sweep(applier: Applier, directory: Path) -> None:
+    try:
+        applier.sweep(directory)
+    except ApplyError:
+        return  # the folder is not there yet, or not ours: the look says so

@@ -1,0 +1,44 @@
+"""What the chain's keeper is told: which plugin, into which folder, for which runtime."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from podpath.protect.tables import parse_duration
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KubeconfigOptions:
+    """A kubeconfig for the plugin, from the agent's own service account."""
+
+    path: str
+    account_dir: str = "/var/run/secrets/kubernetes.io/serviceaccount"
+    server: str = ""
+    """The API server's URL; empty takes KUBERNETES_SERVICE_HOST and _PORT."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChainOptions:
+    """The keeper's part of the agent's configuration."""
+
+    entry: str
+    """The plugin's entry as JSON, or the path of a file that has it."""
+    conf_dir: str = "/etc/cni/net.d"
+    bin_dirs: tuple[str, ...] = ("/opt/cni/bin",)
+    runtime: Literal["auto", "containerd", "cri-o"] = "auto"
+    """Whose choice of file counts; `auto` chains into what either would load."""
+    scope: Literal["loaded", "every"] = "loaded"
+    """`every` chains into every file that a runtime could load, as linkerd's installer does."""
+    drop_in: bool = False
+    """Put the entry into the network's drop-in directory instead of the file: only for runtimes with libcni 1.3.0 or newer."""
+    binaries: tuple[str, ...] = ()
+    """Programs to copy into the first of `bin_dirs` before anything is chained."""
+    kubeconfig: KubeconfigOptions | None = None
+    poll: float = field(default=10.0, metadata={"parse": parse_duration})
+    """How often the folder is looked at although nothing was heard."""
+    fight_rounds: int = 5
+    """Reverted so often in a minute, the keeper slows down and names the rival."""
+    longest_pause: float = field(default=300.0, metadata={"parse": parse_duration})
+    remove_on_stop: bool = False
+    """Take the entry out when told to stop. Off, so that pods wait for the plugin over a restart instead of passing it by."""
