@@ -11,7 +11,10 @@ from podpath.capture.columns import Columns
 from podpath.net import protocols
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)
-_SHIFT = np.uint64(29)
+_SHIFT, _WORD = np.uint64(29), np.uint64(32)
+Numbers = NDArray[np.int64]
+SLAB = 1 << 15
+"""Packets whose keys are made at once: what is worked on stays in the processor's cache."""
 NAMED = (protocols.TCP, protocols.UDP, protocols.SCTP, protocols.ICMP, protocols.ICMPV6)
 """Protocols whose packets have ports, or an identifier that stands for them."""
 
@@ -34,52 +37,89 @@ class Flows:
 
 def number_flows(columns: Columns) -> Flows:
     """Give each packet of TCP, UDP, SCTP and ICMP echo its flow; later fragments, which have no ports, are of none."""
-    named = np.isin(columns.protocol, NAMED) & (columns.version > 0) & (columns.fragment & 0x1FFF == 0) & (columns.broken == 0)
-    icmp = np.isin(columns.protocol, (protocols.ICMP, protocols.ICMPV6))
-    named &= ~icmp | np.isin(columns.icmp_type, (0, 8, 128, 129))
-    rows = np.flatnonzero(named)
-    ends, rest, swapped = _keys(columns, rows)
-    number = np.full(len(columns), -1, np.int64)
+    count = len(columns)
+    number, forward = np.full(count, -1, np.int64), np.zeros(count, np.bool_)
+    rows = np.flatnonzero(_named(columns))
     if not len(rows):
-        return Flows(number=number, first=rows, forward=np.zeros(len(columns), np.bool_))
-    order = _group(ends, rest)
-    new = np.ones(len(rows), np.bool_)
-    new[1:] = (ends[order][1:] != ends[order][:-1]) | (rest[order][1:] != rest[order][:-1])
-    groups = np.cumsum(new) - 1
-    firsts = order[new]  # the order within a group is that of the file
-    rank = np.empty(len(firsts), np.int64)
-    rank[np.argsort(firsts, kind="stable")] = np.arange(len(firsts))
-    member = np.empty(len(rows), np.int64)
-    member[order] = rank[groups]
-    number[rows] = member
-    first = np.sort(firsts)
-    forward = np.zeros(len(columns), np.bool_)
-    forward[rows] = swapped == swapped[first][member]
-    return Flows(number=number, first=rows[first], forward=forward)
+        return Flows(number=number, first=rows, forward=forward)
+    keys, swapped = _keys(columns, rows)
+    first = _first_alike(keys)
+    begins = first == np.arange(len(rows))
+    member = (np.cumsum(begins) - 1)[first]
+    if len(rows) == count:
+        number, forward = member, swapped == swapped[first]
+    else:
+        number[rows], forward[rows] = member, swapped == swapped[first]
+    return Flows(number=number, first=rows[begins], forward=forward)
 
 
-def _keys(columns: Columns, rows: NDArray[np.int64]) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.bool_]]:
-    """Give two words that name each packet's flow, and whether its ends were swapped to make both directions the same."""
-    src, dst = columns.src[rows].astype(np.uint64), columns.dst[rows].astype(np.uint64)
-    sport, dport = columns.sport[rows].astype(np.uint64), columns.dport[rows].astype(np.uint64)
-    swapped = (src > dst) | ((src == dst) & (sport > dport))
-    low, high = np.where(swapped, dst, src), np.where(swapped, src, dst)
-    near, far = np.where(swapped, dport, sport), np.where(swapped, sport, dport)
-    scope = columns.vni[rows].astype(np.uint64) * np.uint64(4) + columns.interface[rows].astype(np.uint64) * np.uint64(1 << 26)
-    scope = (scope + columns.ifindex[rows].astype(np.uint64) * _ODD) & np.uint64(0x3FFFFF)
-    kind = columns.protocol[rows].astype(np.uint64) << np.uint64(1) | (columns.version[rows] == 6)
-    rest = near << np.uint64(48) | far << np.uint64(32) | scope << np.uint64(10) | kind
-    return low << np.uint64(32) | high, rest, swapped
+def _named(columns: Columns) -> NDArray[np.bool_]:
+    """Tell which packets are of a flow."""
+    protocols_with_ports = np.zeros(256, np.bool_)
+    protocols_with_ports[list(NAMED)] = True
+    named = protocols_with_ports[columns.protocol] & (columns.version > 0)
+    named &= (columns.fragment & 0x1FFF == 0) & (columns.broken == 0)
+    icmp = (columns.protocol == protocols.ICMP) | (columns.protocol == protocols.ICMPV6)
+    if icmp.any():
+        named &= ~icmp | np.isin(columns.icmp_type, (0, 8, 128, 129))
+    return named
 
 
-def _group(ends: NDArray[np.uint64], rest: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """Order packets so that those of one flow stand together, in the order of the file."""
-    mixed = (ends ^ (ends >> _SHIFT)) * _ODD + rest
-    mixed = (mixed ^ (mixed >> _SHIFT)) * _ODD
-    order = np.argsort(mixed, kind="stable")
-    same = mixed[order][1:] == mixed[order][:-1]
-    alike = (ends[order][1:] == ends[order][:-1]) & (rest[order][1:] == rest[order][:-1])
-    return order if bool(np.all(alike[same])) else np.lexsort((rest, ends))  # two flows met in one number: the slower way
+def _keys(columns: Columns, rows: Numbers) -> tuple[list[NDArray[np.uint64]], NDArray[np.bool_]]:
+    """Give the words that name each packet's flow, and whether its ends were swapped to make both directions the same."""
+    count = len(rows)
+    ends, rest, swapped = np.empty(count, np.uint64), np.empty(count, np.uint64), np.empty(count, np.bool_)
+    for start in range(0, count, SLAB):
+        slab = slice(start, start + SLAB)
+        some = rows[slab]
+        src, dst = columns.src[some].astype(np.uint64), columns.dst[some].astype(np.uint64)
+        sport, dport = columns.sport[some].astype(np.uint64), columns.dport[some].astype(np.uint64)
+        back = (src > dst) | ((src == dst) & (sport > dport))
+        there, here = src << _WORD | dst, dst << _WORD | src
+        ends[slab] = np.where(back, here, there)
+        there, here = sport << np.uint64(16) | dport, dport << np.uint64(16) | sport
+        kind = columns.protocol[some].astype(np.uint64) << np.uint64(1) | (columns.version[some] == 6)
+        rest[slab] = np.where(back, here, there) << _WORD | columns.interface[some].astype(np.uint64) << np.uint64(16) | kind
+        swapped[slab] = back
+    keys = [ends, rest]
+    if columns.vni.any() or columns.ifindex.any():
+        keys.append(columns.vni[rows].astype(np.uint64) << _WORD | columns.ifindex[rows])
+    return keys, swapped
+
+
+def _first_alike(keys: list[NDArray[np.uint64]]) -> Numbers:
+    """Give for each row the first one with the same keys.
+
+    Rows are thrown into slots by a digest, the last ones first, so that a slot shows the first row that came there. Rows that
+    find another's keys in their slot are thrown again, by other bits.
+    """
+    count = len(keys[0])
+    digest = np.empty(count, np.uint64)
+    for start in range(0, count, SLAB):
+        slab = slice(start, start + SLAB)
+        mixed = keys[0][slab]
+        for key in keys[1:]:
+            mixed = (mixed ^ (mixed >> _SHIFT)) * _ODD + key[slab]
+        mixed = (mixed ^ (mixed >> _SHIFT)) * _ODD
+        digest[slab] = mixed ^ (mixed >> _WORD)
+    bits = min(max(count.bit_length(), 8), 20)
+    slots = np.empty(1 << bits, np.int32)
+    first = np.empty(count, np.int64)
+    rows = np.arange(count)
+    while len(rows):
+        slot = (digest & np.uint64((1 << bits) - 1)).astype(np.int32)
+        slots[slot[::-1]] = rows[::-1]
+        found = slots[slot].astype(np.int64)
+        alike = np.ones(len(rows), np.bool_)
+        for key in keys:
+            alike &= key[found] == key[rows]
+        if alike.all():
+            first[rows] = found
+            break
+        first[rows[alike]] = found[alike]
+        rows, digest = rows[~alike], digest[~alike]
+        digest = (digest ^ (digest >> _SHIFT)) * _ODD ^ (digest >> np.uint64(bits))
+    return first
 
 
 def select_failing(columns: Columns) -> NDArray[np.int64]:

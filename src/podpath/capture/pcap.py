@@ -59,10 +59,12 @@ def index_pcap(data: Bytes, contents: Contents) -> Iterator[Index]:
         contents.damages.extend(walked.damages)
         place = walked.next
         head = heads(data, shape.order, walked.places, 4) if walked.heads is None else walked.heads
+        time = np.multiply(head[:, 0], 1_000_000_000, dtype=np.int64)
+        time += np.multiply(head[:, 1], shape.nanoseconds, dtype=np.int64)
         yield Index(
             offset=walked.places + shape.head,
             caplen=head[:, 2].astype(np.uint32),
             wirelen=head[:, 3].astype(np.uint32),
-            time=head[:, 0].astype(np.int64) * 1_000_000_000 + head[:, 1].astype(np.int64) * shape.nanoseconds,
+            time=time,
             interface=np.zeros(len(head), np.uint16),
         )

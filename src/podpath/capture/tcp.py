@@ -5,6 +5,7 @@ Packets of a direction stand together, so that what a receiver keeps in variable
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,10 @@ from podpath.capture.segments import LOWEST, Numbers, before, begins, order_by, 
 from podpath.net.protocols import ACK, FIN, RST, SYN, TCP
 
 Mask = NDArray[np.bool_]
+JUDGEMENTS = ("retransmission", "spurious", "out_of_order", "gap", "duplicate_ack", "zero_window", "keep_alive")
+"""The masks of `Segments`, in the order of their bits while they are found."""
+SLAB = 1 << 15
+"""Packets that are looked at together, and the rest of the last one's flow."""
 OVERTAKEN = 3_000_000
 """Nanoseconds within which a segment that comes late was overtaken, not sent again, as Wireshark takes it."""
 
@@ -40,30 +45,34 @@ class Segments:
 
 
 def analyse_segments(columns: Columns, flows: Flows) -> Segments:
-    """Look at all packets of TCP."""
+    """Look at all packets of TCP, some flows after the others: what is worked on stays in the processor's cache."""
     rows = np.flatnonzero((columns.protocol == TCP) & (flows.number >= 0))
-    streams = flows.number[rows] * 2 + ~flows.forward[rows]
-    rows = rows[order_by(streams)]
-    stream = _Streams(columns, flows, rows)
-    repeats, keep_alive, gap = stream.compare()
-    late = stream.overtaken(repeats)
-    again = repeats & ~late
-    found = {
-        "relative": stream.relative, "retransmission": again, "out_of_order": late, "gap": gap, "keep_alive": keep_alive,
-        "spurious": again & stream.acknowledged(), "duplicate_ack": stream.duplicate_acks(), "zero_window": stream.zero_windows(),
-    }  # fmt: skip
-    spread: dict[str, NDArray[np.generic]] = {}
-    for name, values in found.items():
-        spread[name] = np.zeros(len(columns), values.dtype)
-        spread[name][rows] = values
-    return Segments(**spread)  # type: ignore[arg-type]  # each has the type of what was found
+    rows = rows[order_by(flows.number[rows])]
+    relative = np.zeros(len(columns), np.int64)
+    said = np.zeros(len(columns), np.uint8)
+    for some in _slabs(flows.number, rows):
+        stream = _Streams(columns, flows, some)
+        relative[stream.rows], said[stream.rows] = stream.relative, stream.judge()
+    return Segments(relative=relative, **{name: said & np.uint8(1 << bit) != 0 for bit, name in enumerate(JUDGEMENTS)})
+
+
+def _slabs(number: Numbers, rows: Numbers) -> Iterator[Numbers]:
+    """Part rows that are ordered by flow between flows, into parts of about equal length."""
+    flow = number[rows]
+    start = 0
+    while start < len(rows):
+        stop = int(np.searchsorted(flow, flow[min(start + SLAB, len(rows)) - 1], side="right"))
+        yield rows[start:stop]
+        start = stop
 
 
 class _Streams:
-    """The packets of TCP, direction by direction, each in the order of the file. Local to `analyse_segments`."""
+    """The packets of some flows, direction by direction, each in the order of the file. Local to `analyse_segments`."""
 
     def __init__(self, columns: Columns, flows: Flows, rows: Numbers) -> None:
-        self._columns, self._rows = columns, rows
+        streams = (flows.number[rows] - int(flows.number[rows].min())) * 2 + ~flows.forward[rows]
+        self.rows = rows = rows[order_by(streams)]
+        self._columns, self._flows = columns, flows
         self._flow, self._forward = flows.number[rows], flows.forward[rows]
         self._first = begins(self._flow * 2 + ~self._forward)
         self._flags = columns.flags[rows]
@@ -73,6 +82,21 @@ class _Streams:
         self.relative = unwrapped(self._seq, self._first)
         reach = np.where(self._flags & RST != 0, LOWEST, self.relative + self._length)
         self._expected = before(running_maximum(reach, self._first), self._first, LOWEST)
+
+    def judge(self) -> NDArray[np.uint8]:
+        """Give the bits of what each packet is."""
+        repeats, keep_alive, gap = self.compare()
+        late, spurious = np.zeros_like(repeats), np.zeros_like(repeats)
+        if repeats.any():
+            troubled = np.isin(self._flow, np.unique(self._flow[repeats]))
+            these = _Streams(self._columns, self._flows, self.rows[troubled])
+            late[troubled] = these.overtaken(repeats[troubled])
+            spurious[troubled] = these.acknowledged()
+        found = (repeats & ~late, repeats & ~late & spurious, late, gap, self.duplicate_acks(), self.zero_windows(), keep_alive)
+        said = np.zeros(len(self.rows), np.uint8)
+        for bit, mask in enumerate(found):
+            said |= mask.view(np.uint8) << np.uint8(bit)
+        return said
 
     def compare(self) -> tuple[Mask, Mask, Mask]:
         """Tell which segments have bytes that are not new, which are keep-alives, and which leave bytes out."""
@@ -88,7 +112,7 @@ class _Streams:
         """Tell which segments that are not new come right behind a later one, and were not seen before."""
         if not repeats.any():
             return repeats
-        time = self._columns.time[self._rows]
+        time = self._columns.time[self.rows]
         run = np.cumsum(self._first)
         sends = self._length > 0
         grows = sends & (self.relative + self._length > self._expected)
@@ -103,7 +127,7 @@ class _Streams:
 
     def acknowledged(self) -> Mask:
         """Tell which segments end at or before what the other direction had acknowledged by then (within 2 GB of its start)."""
-        order = np.lexsort((self._rows, self._flow))
+        order = np.lexsort((self.rows, self._flow))
         first = begins(self._flow[order])
         starts = np.flatnonzero(first)
         run = np.cumsum(first) - 1
@@ -125,7 +149,7 @@ class _Streams:
     def duplicate_acks(self) -> Mask:
         """Tell which packets acknowledge again what their direction's packet before did, and say nothing else."""
         bare = (self._length == 0) & (self._flags & (SYN | FIN | RST) == 0) & (self._flags & ACK != 0)
-        window = self._columns.window[self._rows].astype(np.int64)
+        window = self._columns.window[self.rows].astype(np.int64)
         same = before(self._ack.astype(np.int64), self._first, -1) == self._ack
         same &= before(window, self._first, -1) == window
         again: Mask = bare & same & (window > 0) & (self.relative == self._expected)
@@ -133,5 +157,5 @@ class _Streams:
 
     def zero_windows(self) -> Mask:
         """Tell which packets let the other side send nothing."""
-        closed: Mask = (self._columns.window[self._rows] == 0) & (self._flags & (SYN | FIN | RST) == 0)
+        closed: Mask = (self._columns.window[self.rows] == 0) & (self._flags & (SYN | FIN | RST) == 0)
         return closed

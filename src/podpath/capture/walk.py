@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from podpath.capture.framing import PCAPNG, Framing, bounded, chained, in_window, words
+from podpath.capture.framing import PCAP, PCAPNG, Framing, bounded, chained, in_window, words
 from podpath.capture.index import Bytes, Damage, Offsets
 
 LANES = 512
@@ -87,8 +87,11 @@ def _stitch(data: Bytes, framing: Framing, starts: Offsets, stop: int) -> Walked
     landings = lanes.landings
     places, heads = lanes.join(framing)
     exact = landings == np.append(starts[1:], landings[-1])
+    meets = bool(exact.all()) and landings[-1] <= len(data)
+    if meets and framing.kind == PCAP and heads[:, framing.length_at // 4].max() <= framing.limit:
+        return Walked(places, int(landings[-1]), (), heads)  # no length leads back or out, so each record is where one ends
     broken = _broken(data, framing, places, int(landings[-1]))
-    if exact.all() and landings[-1] <= len(data) and not broken.any():
+    if meets and not broken.any():
         return Walked(places, int(landings[-1]), (), heads)
     owners = np.repeat(np.arange(len(starts)), lanes.counts)
     exact[owners[broken]] = False
