@@ -7,7 +7,8 @@
     matching.connection(0)                # Connection: both ways, their passages in order, translations (NAT)
     matching.numbers("node1.pcap")        # for each packet of a file the number of its connection, or -1 (a tuple)
     losses.find_losses(matching)          # Losses: lost between X and Y, and what is merely unseen, with the reason
-    journeys.follow_packets(matching, 0)  # Journey: each packet of a connection across the points, for ladders
+    journeys.follow_packets(matching, 0)  # Journey: each packet of a connection across the points
+    ladders.lay_out(matching, 0)          # Ladder: the same in columns, for report.ladder and report.ladder_svg
 
 Not matched: ARP, ICMP errors (their quotes name their flow), fragments, and what is neither TCP, UDP, SCTP nor ICMP echo.
 """

@@ -177,6 +177,46 @@ class Journey:
     connection: int
     forward: bool
     what: str
-    seen: tuple[Sighting, ...]
-    """In the order of the way, at each point in the order of bytes."""
+    time: int
+    """When it was first seen, in nanoseconds by the first host's clock."""
+    seen: tuple[tuple[Sighting, ...], ...]
+    """For each passage of its way (`Way.passages`) the packets there, in the order of the file; none where it was not seen."""
     lost: tuple[Loss, ...]
+    """It, or parts of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Post:
+    """A column of a ladder: a device, with what it makes of the connection."""
+
+    name: str
+    """File and device."""
+    ends: Ends | None
+    """Of the client's packets there; None for a point that shows none of the connection."""
+    tunnel: Tunnel | None
+    clock: ClockOffset
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """A row of a ladder: one packet."""
+
+    forward: bool
+    what: str
+    time: int
+    """Nanoseconds after the ladder's first packet, by the first host's clock."""
+    packets: tuple[tuple[int, ...], ...]
+    """For each post the numbers of its packets there; none where it was not seen."""
+    lost: tuple[tuple[int, int, str], ...]
+    """What was lost (`data 1:1449`), between which two posts: the one that shows it, and the next that should have."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ladder:
+    """One connection across its capture points, ready to be drawn."""
+
+    connection: Connection
+    posts: tuple[Post, ...]
+    """In the order of the client's packets."""
+    steps: tuple[Step, ...]
+    """In the order of time."""

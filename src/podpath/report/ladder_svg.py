@@ -1,0 +1,93 @@
+"""A connection across its capture points as a picture: a life line for each point, an arrow for each packet, losses in red.
+
+One file without scripts, fonts or links, which any browser shows and any ticket takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from xml.sax.saxutils import escape as escape_xml
+
+from podpath.capture.sightings import Ladder, Step
+from podpath.report.escape import clip, escape
+from podpath.report.ladder import choose_steps, describe_post, letter, spell_title
+
+LEFT, COLUMN, ROW, RIGHT = 260, 190, 28, 260
+_STYLE = (
+    "text{font:12px sans-serif;fill:#263238}.small{font-size:11px;fill:#607d8b}.title{font-size:15px;font-weight:bold}"
+    ".post{stroke:#b0bec5;stroke-width:1}.way{stroke:#1565c0;stroke-width:1.5}.back{stroke:#2e7d32;stroke-width:1.5}"
+    ".lost{stroke:#c62828;stroke-width:2}.bad{fill:#c62828;font-weight:bold}.past{stroke-dasharray:3 3}"
+)
+
+
+def render_ladder_svg(ladder: Ladder) -> str:
+    """Draw a ladder; whatever comes from a capture's name is escaped."""
+    rows = list(choose_steps(ladder.steps))
+    top = 60 + 18 * len(ladder.posts)
+    width, height = LEFT + COLUMN * max(len(ladder.posts) - 1, 0) + RIGHT, top + ROW * (len(rows) + 1) + 20
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img">',
+        f"<style>{_STYLE}</style>",
+        f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
+        f'<text class="title" x="16" y="26">{_safe(clip(spell_title(ladder), 150))}</text>',
+        *_legend(ladder),
+        *_posts(ladder, top, height - 16),
+    ]
+    for place, row in enumerate(rows):
+        y = top + ROW * (place + 1)
+        if isinstance(row, int):
+            parts.append(f'<text class="small" x="{LEFT}" y="{y + 4}">… {row} more packets, all of which passed</text>')
+        else:
+            parts += _step(row, y)
+    return "\n".join([*parts, "</svg>"]) + "\n"
+
+
+def _legend(ladder: Ladder) -> Iterator[str]:
+    for at, (before, post) in enumerate(pairwise([None, *ladder.posts])):
+        if post is not None:
+            text = f"{letter(at)}  {post.name}: {describe_post(post, before)}"
+            yield f'<text x="16" y="{48 + 18 * at}">{_safe(clip(text, 180))}</text>'
+
+
+def _posts(ladder: Ladder, top: int, bottom: int) -> Iterator[str]:
+    for at, post in enumerate(ladder.posts):
+        x = _x(at)
+        yield f'<line class="post" x1="{x}" x2="{x}" y1="{top + 6}" y2="{bottom}"/>'
+        yield f'<text x="{x}" y="{top}" text-anchor="middle">{letter(at)} {_safe(clip(post.name, 22))}</text>'
+
+
+def _x(post: int) -> int:
+    return LEFT + COLUMN * post
+
+
+def _step(step: Step, y: int) -> Iterator[str]:
+    yield f'<text class="small" x="16" y="{y + 4}">{step.time / 1e9:.6f} s</text>'
+    yield f'<text x="{LEFT - 24}" y="{y + 4}" text-anchor="end">{_safe(clip(step.what, 24))}</text>'
+    kind, turn = ("way", 1) if step.forward else ("back", -1)
+    seen = [at for at, numbers in enumerate(step.packets) if numbers]
+    for start, stop in pairwise(seen if step.forward else seen[::-1]):
+        past = " past" if abs(stop - start) > 1 else ""
+        yield from _arrow(f"{kind}{past}", (_x(start), _x(stop)), y, turn)
+    for after, before, what in step.lost:
+        x = _x(after) + turn * COLUMN // 2
+        words = f"{what} lost between {letter(after)} and {letter(before)}"
+        yield f'<line class="lost" x1="{_x(after)}" x2="{x}" y1="{y}" y2="{y}"/>'
+        yield f'<path class="lost" d="M{x - 6} {y - 6}L{x + 6} {y + 6}M{x - 6} {y + 6}L{x + 6} {y - 6}"/>'
+        yield f'<text class="bad" x="{x + 12}" y="{y - 6}">{_safe(words)}</text>'
+    for at in seen:
+        numbers = step.packets[at]
+        text = f"#{numbers[0]}" if len(numbers) == 1 else f"#{numbers[0]} and {len(numbers) - 1} more"
+        title = _safe(", ".join(f"#{number}" for number in numbers[:40]))
+        yield f'<circle cx="{_x(at)}" cy="{y}" r="3" fill="#37474f"><title>{title}</title></circle>'
+        yield f'<text class="small" x="{_x(at) + 5}" y="{y - 5}">{text}</text>'
+
+
+def _arrow(kind: str, ends: tuple[int, int], y: int, turn: int) -> Iterator[str]:
+    start, stop = ends
+    yield f'<line class="{kind}" x1="{start + 4 * turn}" x2="{stop - 5 * turn}" y1="{y}" y2="{y}"/>'
+    yield f'<path class="{kind}" d="M{stop - 12 * turn} {y - 4}L{stop - 4 * turn} {y}L{stop - 12 * turn} {y + 4}" fill="none"/>'
+
+
+def _safe(text: str) -> str:
+    return escape_xml(escape(text), {'"': "&quot;"})
