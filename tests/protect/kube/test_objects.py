@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import msgspec
+import pytest
 
+from podpath.protect.kube.client import Unreachable, decode
 from podpath.protect.kube.objects import Pod, Trim
 from tests import kube_objects as kube
 
@@ -48,3 +50,13 @@ def test_repeated_words_are_stored_once() -> None:
 
     assert one.metadata.labels["app"] is other.metadata.labels["app"]
     assert one.spec.containers[0].name is other.spec.containers[0].name
+
+
+def test_nulls_are_as_good_as_absent() -> None:
+    """Servers write null for what is not set, anywhere: it is read as not there, and wrong kinds are refused."""
+    sent = b'{"metadata":{"name":"w","labels":null,"ownerReferences":null},"spec":{"containers":null},"status":{"podIPs":null}}'
+
+    pod = decode(Pod, sent, "/pods")
+    assert ({}, (), ()) == (pod.metadata.labels, pod.spec.containers, pod.addresses)
+    with pytest.raises(Unreachable, match="promises"):
+        decode(Pod, b'{"metadata":{"name":null}}', "/pods")

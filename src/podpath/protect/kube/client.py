@@ -180,11 +180,26 @@ class Client:
 
 
 def decode(kind: type[T], content: bytes | msgspec.Raw, path: str) -> T:
-    """Read what the server sent; what is not what it should be is as good as no answer."""
+    """Read what the server sent; what is not what it should be is as good as no answer.
+
+    Servers write null for some fields that are not set (times, empty lists), which is the same as leaving them out.
+    """
     try:
         return msgspec.json.decode(content, type=kind)
+    except msgspec.ValidationError:
+        pass
     except msgspec.DecodeError as error:
         raise Unreachable(f"{path}: the answer is not what the API promises: {error}") from error
+    try:
+        return msgspec.convert(_without_nulls(msgspec.json.decode(content)), type=kind)
+    except msgspec.ValidationError as error:
+        raise Unreachable(f"{path}: the answer is not what the API promises: {error}") from error
+
+
+def _without_nulls(value: object) -> object:
+    if isinstance(value, dict):
+        return {key: _without_nulls(one) for key, one in value.items() if one is not None}
+    return [_without_nulls(one) for one in value] if isinstance(value, list) else value
 
 
 def _open(access: Access) -> httpx2.Client:

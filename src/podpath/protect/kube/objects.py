@@ -37,7 +37,6 @@ class Metadata(Struct, frozen=True, gc=False):
     labels: dict[str, str] = {}
     annotations: dict[str, str] = {}
     owner_references: tuple[OwnerReference, ...] = ()
-    creation_timestamp: str = ""
     deletion_timestamp: str | None = None
     """Set when it was asked to go."""
 
@@ -49,8 +48,8 @@ class Terminated(Struct, frozen=True, gc=False):
     reason: str = ""
     message: str = ""
     """The termination message: what the container left in its message file."""
-    started_at: str = ""
-    finished_at: str = ""
+    finished_at: str | None = None
+    """The server writes null where a kubelet wrote none."""
 
 
 class Waiting(Struct, frozen=True, gc=False):
@@ -61,9 +60,7 @@ class Waiting(Struct, frozen=True, gc=False):
 
 
 class Running(Struct, frozen=True, gc=False):
-    """Since when a container runs."""
-
-    started_at: str = ""
+    """A container runs."""
 
 
 class ContainerState(Struct, frozen=True, gc=False):

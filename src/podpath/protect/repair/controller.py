@@ -141,9 +141,7 @@ class Controller:
 
     def _act(self, pod: Pod, memory: Memory, now: float) -> str:
         """Do what is next to a broken pod; why nothing is done, empty where something was or all is done."""
-        if memory.ended:
-            return ""
-        if memory.not_before > now:
+        if memory.ended or memory.not_before > now:
             return memory.held
         if pod.key == self._own_pod:
             memory.ended = True
@@ -156,11 +154,14 @@ class Controller:
         if memory.mending_failed(self._policy, now) is False:
             memory.not_before = now + RECHECK
             return "it was mended, and its validator has not run since"
-        action = memory.next_action(self._policy)
-        if action is None:
-            memory.ended = True
-            return "everything that the policy allows was tried" if self._policy.escalation else ""
-        return self._try(action, pod, memory, now)
+        why = ""
+        while (action := memory.next_action(self._policy)) is not None:
+            why = self._try(action, pod, memory, now)
+            if action not in memory.hopeless:
+                return why
+        memory.ended = True
+        tried = "everything that the policy allows was tried" if self._policy.escalation else ""
+        return "; ".join(filter(None, (why or memory.held, tried)))
 
     def _try(self, action: Action, pod: Pod, memory: Memory, now: float) -> str:
         if action in {"evict", "delete"} and find_owner(pod) is None and not self._policy.bare_pods:

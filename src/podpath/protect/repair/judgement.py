@@ -120,7 +120,7 @@ def _by_end(status: ContainerStatus, validator: Validator, end: Terminated, how:
         return Judgement(state="unknown", why=f"{what}; that code does not say that traffic is not redirected")
     if validator.message and end.message.strip() != validator.message:
         return Judgement(state="unknown", why=f"{what}; its message is not `{validator.message}`")
-    seen = f"{status.restart_count}:{end.finished_at}"
+    seen = f"{status.restart_count}:{end.finished_at or ''}"
     return Judgement(state="broken", why=what, cause=f"validator-{end.exit_code}", seen=seen)
 
 
