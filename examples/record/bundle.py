@@ -14,8 +14,8 @@ from typing import Any
 from examples.record.machine import Netns
 from podpath.collect.netns_files import NETNS_FILES
 
-STAND_INS = "nft.json"
-"""Left out: it would show the chains that stand in for BPF programs."""
+STAND_INS = ("nft.json", "nft.txt")
+"""Left out: they would show the chains that stand in for BPF programs."""
 
 
 def collect_bundle(folder: Path, node: Netns, name: str, pods: Mapping[str, Netns], files: Mapping[str, str]) -> None:
@@ -46,7 +46,7 @@ def collect_netns(folder: Path, netns: Netns) -> None:
     """Ask one namespace everything."""
     folder.mkdir(parents=True, exist_ok=True)
     for file in NETNS_FILES:
-        if file.name == STAND_INS:
+        if file.name in STAND_INS:
             continue
         done = subprocess.run([*netns.enter, *file.arguments], capture_output=True, text=True, check=False)
         text = done.stdout

@@ -26,7 +26,8 @@ def test_forwarding_entries() -> None:
     entries = case_of(Output("bridge fdb", FDB)).node.host.fdb
     assert entries.complete
     assert [(item.mac[-2:], item.link, item.bridge, item.vlan, item.local, str(item.dst or "")) for item in entries.items] == [
-        ("01", "veth1", "br0", None, False, ""), ("02", "veth2", "br0", 7, True, ""), ("00", "vx0", None, None, True, "10.1.0.9"),
+        ("01", "veth1", "br0", None, False, ""), ("02", "veth2", "br0", 7, True, ""),
+        ("00", "vx0", None, None, False, "10.1.0.9"),
     ]  # fmt: skip
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from podpath.lab.apply import TRACING, require_lab
 from podpath.lab.drops import PREFIX
+from podpath.lab.incidents.registry import INCIDENTS
 from tests.command import podpath
 
 pytestmark = pytest.mark.kernel("iptables-nft-restore", "conntrack", "nft", "ipset", "ovs-vswitchd")
@@ -61,10 +62,19 @@ def test_a_twin_with_open_vswitch_teaches_the_wrong_mac() -> None:
     assert "wire-0 holds 10.88.14.57 at 3c:fd:fe:a2:40:10" in result.stdout
 
 
-def test_an_incidents_name_stands_for_its_broken_node() -> None:
-    """The twin of a built-in incident is built from what its node's bundle shows."""
+LEFTOVERS = {
+    "conntrack-full": "its table takes half a minute to read and as long to write again",
+    "cni-chain-race": "entries of rules that are gone: the model takes conntrack to be on where there are any",
+    "missing-masquerade": "as cni-chain-race",
+}
+"""Incidents whose twins are not compared here, and why."""
+
+
+@pytest.mark.parametrize("name", sorted(INCIDENTS.keys() - LEFTOVERS.keys()))
+def test_an_incidents_name_stands_for_its_broken_node(name: str) -> None:
+    """The twin of a built-in incident, built from what its broken node's bundle shows, fails frame by frame as the model says."""
     require_lab()
-    result = podpath("lab", "twin", "forward-policy-drop")
+    result = podpath("lab", "twin", name)
     assert result.returncode == 0, result.stdout + result.stderr
     assert "They agree" in result.stdout
 

@@ -37,7 +37,7 @@ def _assemble_fdb(draft: NodeDraft, evidence: Evidence, disputes: Disputes) -> N
             link=link,
             bridge=None if record.master is None else IfName(record.master),
             vlan=record.vlan,
-            local="permanent" in record.flags or "local" in record.flags,
+            local=record.dst is None and ("permanent" in record.flags or "local" in record.flags),
             dst=record.dst,
             span=record.span,
         )

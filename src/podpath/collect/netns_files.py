@@ -1,7 +1,7 @@
 """What a bundle holds of each network namespace: a file's name and the command that prints it, as data.
 
 Machine-readable forms are asked for wherever a tool has one; nft JSON is kept for native tables only, since it loses the
-arguments of iptables extensions.
+arguments of iptables extensions, and the text stands beside it, since up to nft 1.0.6 it loses the devices of ingress chains.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ NETNS_FILES: tuple[FileCommand, ...] = (
     FileCommand("iptables-legacy-save.txt", ("iptables-legacy-save", "-c"), "iptables"),
     FileCommand("ip6tables-save.txt", ("ip6tables-nft-save", "-c"), "iptables"),
     FileCommand("nft.json", ("nft", "-a", "-j", "list", "ruleset"), "nftables"),
+    FileCommand("nft.txt", ("nft", "-a", "list", "ruleset"), "nftables"),
     FileCommand("ipset.txt", ("ipset", "save"), "ipset"),
     FileCommand("conntrack.txt", ("conntrack", "-L", "-o", "extended,id"), "conntrack"),
     FileCommand("bridge-link.json", ("bridge", "-d", "-j", "link"), "iproute2"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from podpath.datapath.cilium_config import NOTE, CiliumConfig
 from podpath.datapath.cilium_services import choose_endpoint, is_service
-from podpath.datapath.frames import with_ttl
+from podpath.datapath.frames import with_macs, with_ttl
 from podpath.datapath.namespace import Namespace
 from podpath.datapath.not_modelled import boundary
 from podpath.datapath.paths import EMIT, REDIRECT, Next
@@ -18,7 +18,7 @@ from podpath.datapath.routing.destinations import select_path
 from podpath.datapath.routing.fib import Flow
 from podpath.datapath.skb import Skb, Translation, Walk
 from podpath.net import protocols
-from podpath.net.addresses import Address
+from podpath.net.addresses import Address, Mac
 from podpath.net.packet import Packet
 from podpath.net.provenance import Known, Span
 from podpath.node.links import Link
@@ -143,9 +143,18 @@ def _to_container(walk: Walk, skb: Skb, target: Link, stage: str) -> Next:
     _restore_service(walk, skb, target)
     template = "Cilium delivers it to {0} itself: the host's netfilter does not see it ({1})"
     walk.step(stage, skb, FROM_CONTAINER, skb.packet, "redirect", template, target.name, NOTE, link=target.name)
-    skb.packet = skb.packet._replace(dmac=None)
+    skb.packet = with_macs(skb.packet, walk.engine.namespace(HOST).mac(target), _container_mac(walk, target))
     skb.link = target
     return EMIT
+
+
+def _container_mac(walk: Walk, target: Link) -> Mac | None:
+    """Give the MAC of the pod's end, which the endpoint map holds (bpf/lib/local_delivery.h); None where no output shows it."""
+    peer = target.peer.value if isinstance(target.peer, Known) else None
+    if peer is None or peer.netns not in walk.node.namespaces:
+        return None
+    namespace = walk.engine.namespace(peer.netns)
+    return namespace.mac(namespace.link(peer.link))
 
 
 def _to_overlay(walk: Walk, skb: Skb, overlay: Link, function: str) -> Next:

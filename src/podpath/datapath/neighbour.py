@@ -1,8 +1,8 @@
 """From a next hop to a MAC: what the neighbour table holds, which ARP request goes out, and whether anybody answers it.
 
 A host answers an ARP request only if it could route the packet that asks: rp_filter and martian checks block ARP as they
-block IP (`net/ipv4/arp.c:arp_process v6.12`). What the neighbour table of a snapshot holds is a hint: where the owner of the
-address is in the model, its answer counts.
+block IP (`net/ipv4/arp.c:arp_process v6.12`). An entry that is usable is used, though the owner of the address has another MAC:
+the kernel asks again only when the entry is old (`net/core/neighbour.c:neigh_timer_handler v6.12`).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from podpath.datapath import settings
 from podpath.datapath.arp import announced_source, answer
 from podpath.datapath.bridge_ports import outside_mac
 from podpath.datapath.destination import Destination
+from podpath.datapath.frames import is_symbolic
 from podpath.datapath.namespace import Namespace
 from podpath.datapath.segment import Segment, Station, is_bridge, survey
 from podpath.datapath.skb import Walk
@@ -104,7 +105,7 @@ def _resolve(walk: Walk, namespace: Namespace, link: Link, destination: Destinat
     for station in _owners(walk, around, target):
         refusal = answer(walk, station, question.sender, target)
         if not refusal:
-            return _answered(walk, station, target, entry)
+            return _taught(walk, station, target, entry) or _answered(walk, station, target, entry)
     for station in around.stations:
         if not answer(walk, station, question.sender, target, proxy=True):
             return _answered(walk, station, target, entry)
@@ -117,6 +118,16 @@ def _resolve(walk: Walk, namespace: Namespace, link: Link, destination: Destinat
 
 def _owners(walk: Walk, around: Segment, target: Address) -> list[Station]:
     return [station for station in around.stations if walk.engine.namespace(station.netns).has_local(target)]
+
+
+def _taught(walk: Walk, station: Station, target: Address, entry: Neighbour | None) -> Resolution | None:
+    """Keep to an entry that is usable, though who has the address has another MAC: the kernel asks again only when it is old."""
+    own = walk.engine.namespace(station.netns).mac(station.link)
+    if entry is None or entry.mac is None or entry.state not in _USABLE or is_symbolic(own) or entry.mac == own:
+        return None
+    template = "{0} has the MAC {1} (entry {2}), though {3} in {4} has it with {5}"
+    arguments = (target, entry.mac, entry.state, station.link.name, station.netns, own)
+    return Resolution(entry.mac, template, arguments, _span(entry))
 
 
 def _answered(walk: Walk, station: Station, target: Address, entry: Neighbour | None) -> Resolution:

@@ -26,7 +26,8 @@ ReadPackets = Callable[[str, bytes, Place], Evidence]
 _IP_FILE = re.compile(r"ip(?P<six>6)?-(?P<object>link|addr|route|rule|neigh)\.(?P<kind>json|txt)")
 _SAVE_FILE = re.compile(r"(?P<six>ip6tables|iptables)(?P<legacy>-legacy)?-save\.txt")
 _FILES: Mapping[str, str] = {
-    "sysctl.txt": "sysctl -a", "nft.json": "nft -a -j list ruleset", "ipset.txt": "ipset save",
+    "sysctl.txt": "sysctl -a", "nft.json": "nft -a -j list ruleset",
+    "nft.txt": "nft -a list ruleset", "ipset.txt": "ipset save",
     "conntrack.txt": "conntrack -L -o extended,id", "bridge-link.json": "bridge -d -j link",
     "bridge-fdb.json": "bridge -d -j fdb",
     "bridge-vlan.json": "bridge -d -j vlan", "ss.txt": "ss -tulnp", "nstat.json": "nstat -asj",

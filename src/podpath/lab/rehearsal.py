@@ -38,6 +38,8 @@ class Stage:
         )
         collect_bundle(bundle, namespaces, now=0.0)
         files = {**self.incident.files, **(self.incident.changed_files if broken else {})}
+        for name in self.incident.hidden_files:
+            (bundle / name).unlink(missing_ok=True)
         for name, text in files.items():
             (bundle / name).parent.mkdir(parents=True, exist_ok=True)
             (bundle / name).write_text(text)

@@ -22,6 +22,7 @@ from podpath.lab.script import Command, Twin, emit_twin
 from podpath.lab.standins import Wired, wire_outward_devices
 from podpath.net import protocols
 from podpath.net.probe import Probe
+from podpath.net.provenance import Known
 from podpath.node.node import Node
 
 IPV4 = 0x0800
@@ -66,8 +67,15 @@ class Plan:
 def plan_twin(node: Node, probe: Probe | None, *, openvswitch: bool = False) -> Plan:
     """Write the twin of a node; a probe is needed where a stand-in has to know the connection (BPF masquerade)."""
     wired = wire_outward_devices(node, openvswitch=openvswitch)
-    standins = (*wired.commands, *(emulate_programs(node, probe, wired.outward) if probe else ()))
+    standins = (*wired.commands, *(emulate_programs(node, probe, _outward(node, wired)) if probe else ()))
     return Plan(wired=wired, twin=emit_twin(wired.node, wired.switches, wired.given), standins=standins)
+
+
+def _outward(node: Node, wired: Wired) -> tuple[str, ...]:
+    """Give the host's devices that lead to other machines: those with a far end, and those to a namespace that plays one."""
+    others = {name for name, netns in node.namespaces.items() if netns.role == "other"}
+    cabled = (link.name for link in node.host.links.items if isinstance(link.peer, Known) and link.peer.value.netns in others)
+    return (*wired.outward, *cabled)
 
 
 def run_twin(node: Node, probe: Probe, tracer: DropTracer) -> TwinRun:

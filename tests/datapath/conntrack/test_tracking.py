@@ -111,6 +111,21 @@ def test_an_entry_of_the_evidence_is_used_and_quoted() -> None:
     assert ("ESTABLISHED", (span,)) == (skb.ctinfo, sender.walk.steps[0].spans)
 
 
+def test_a_udp_entry_of_the_evidence_is_assured_by_its_next_packet() -> None:
+    """It is older than the two seconds that the kernel waits; one that nobody answered is not."""
+    one, two = Address.parse(POD), Address.parse(SERVER)
+    ends = ConnTuple(one, two, 17, 40000, 53), ConnTuple(two, one, 17, 53, 40000)
+    for replied in (True, False):
+        span = Span(Source(name="conntrack.txt", lines=("udp 17 ...",)), 1, 1)
+        entry = ConntrackEntry(original=ends[0], reply=ends[1], replied=replied, span=span)
+        sender = Sender(given(conntrack=(entry,)))
+        skb = sender.skb(Packet(one, two, 17, 40000, 53))
+        sender.send(skb, "PREROUTING")
+
+        assert skb.connection is not None
+        assert replied is skb.connection.assured
+
+
 def test_loopback_keeps_its_connection() -> None:
     """A packet that comes back over lo is not looked up again."""
     sender = Sender(given(given_rules("OUTPUT -m conntrack --ctstate NEW")))

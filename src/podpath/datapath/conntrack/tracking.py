@@ -176,6 +176,9 @@ def _attach(state: HookState, connection: Connection, *, reply: bool, note: str 
         skb.ctinfo = "ESTABLISHED"
     else:
         skb.ctinfo = "RELATED" if connection.expected else "NEW"
+    if connection.seen_reply and connection.span is not None and connection.original.protocol == protocols.UDP:
+        # An entry that the evidence shows is older than the two seconds after which a stream counts (nf_conntrack_udp_packet).
+        connection.assured = True
     if reply:
         connection.seen_reply = True
     template = "{0}" if skb.ctinfo == "NEW" else "{0}, {1} direction"

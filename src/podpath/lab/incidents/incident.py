@@ -33,6 +33,8 @@ class Incident:
     """Files that a bundle of the node holds besides what is collected: the configuration of what stand-ins stand in for."""
     changed_files: Mapping[str, str] = field(default_factory=dict)
     """Files that a bundle of the broken node holds instead, or besides."""
+    hidden_files: tuple[str, ...] = ()
+    """Files that a bundle leaves out: they would show what stands in for what this kernel lacks."""
     ports: tuple[int, ...] = (80, 8080)
     """What servers listen on, in every namespace."""
     size: int = PAYLOAD

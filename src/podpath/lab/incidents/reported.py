@@ -89,6 +89,7 @@ INCIDENTS: tuple[Incident, ...] = (
         prepared_by=(on_host("nft", "-f", "-", stdin=_PROGRAMS), restore(_FORWARD.format(_CILIUM_FIRST))),
         broken_by=(on_host("iptables", "-F", "FORWARD"), restore("*filter\n" + _KUBE_FIRST + "COMMIT\n")),
         mended_by=(on_host("iptables", "-F", "FORWARD"), restore("*filter\n" + _CILIUM_FIRST + "COMMIT\n")),
+        hidden_files=("netns/host/nft.json", "netns/host/nft.txt"),
         files={
             "node/cilium-config.json": json.dumps(
                 {
