@@ -1,0 +1,160 @@
+"""`podpath protect repair`: find a node's pods that started without their redirect rules, mend them or send them away."""
+
+from __future__ import annotations
+
+import json
+import logging
+import signal
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import click
+
+from podpath.net.errors import MissingExtra
+from podpath.protect.agent.keeper import Desk, Status
+from podpath.protect.tables import parse_tables
+from podpath.report.escape import escape
+
+if TYPE_CHECKING:
+    from podpath.protect.kube.objects import Pod
+    from podpath.protect.repair.judgement import Judgement
+    from podpath.protect.repair.keeper import Assignment, Work
+    from podpath.protect.repair.policy import Policy
+
+
+@click.command()
+@click.option("--node", envvar="NODE_NAME", metavar="NAME", help="Whose pods.  [default: $NODE_NAME]", required=True)
+@click.option(
+    "--kubeconfig", metavar="FILE", help="How to reach the API server.  [default: the pod's own, $KUBECONFIG, ~/.kube/config]"
+)
+@click.option("--context", metavar="NAME", help="The kubeconfig's context.")
+@click.option("--policy", "policy_file", metavar="FILE", help="A TOML file with the policy: the keys of the agent's [repair].")
+@click.option(
+    "--action",
+    "actions",
+    multiple=True,
+    type=click.Choice(["label", "mend", "evict", "delete"]),
+    help="What may be done; repeatable.",
+)
+@click.option("--selector", "-l", metavar="SELECTOR", help="Only pods with these labels.")
+@click.option("--bare-pods", is_flag=True, help="Send pods away too that nobody makes again.")
+@click.option("--dry-run", is_flag=True, help="Judge, ask the server, and change nothing.")
+@click.option("--once", is_flag=True, help="Look at all pods once and end.")
+@click.option("--json", "as_json", is_flag=True, help="With --once: print one JSON document.")
+@click.option("--proc", "proc", default="/proc", show_default=True, metavar="DIR", help="The node's /proc.")
+@click.option("--state", metavar="FILE", help="Where the budget outlives this process, as /run/podpath/repair.json.")
+@click.option("--own-pod", envvar="POD", metavar="NAMESPACE/NAME", default="", help="Our own pod, which is never touched.")
+def repair(**given: object) -> None:
+    """Find pods of one node that started without their redirect rules; mend them in place or have them made anew.
+
+    A pod is broken when its validator failed, by its current or its last state, and did not pass since; or when it has a mesh's
+    proxy, no validator, and no redirect rules in its network namespace. It is labelled, mended in place and proven by the
+    validator, evicted or deleted as the policy allows, within budgets for the node and for each owner, after an event that says
+    so. Needs CAP_SYS_ADMIN and CAP_NET_ADMIN for looking and mending in place, and the API rights that deploy/ lists.
+
+    \b
+    Examples:
+      podpath protect repair --node worker-1 --once --dry-run
+      podpath protect repair --node worker-1 --action label --action mend
+      podpath protect repair --policy repair.toml --state /run/podpath/repair.json
+
+    \b
+    Exit codes with --once: 0 no pod is broken, 1 some were, 2 the API server did not answer. Without --once it runs until killed.
+    """  # noqa: D301  # click wants the backspace itself
+    try:
+        from podpath.protect.repair.keeper import Work, make_body  # noqa: PLC0415  # lightkube is an extra
+    except ModuleNotFoundError as error:
+        raise MissingExtra(f"{error.name} is missing: pip install 'podpath[k8s]'") from error
+    assignment = _assign(given)
+    logging.basicConfig(level=logging.ERROR if given["once"] else logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    if given["once"]:
+        from podpath.protect.kube.client import Client  # noqa: PLC0415  # as above
+
+        with Client(assignment.access) as client:
+            work = Work(assignment, client)
+            try:
+                found = work.once()
+            finally:
+                work.close()
+            _report(found, work, as_json=bool(given["as_json"]))
+        click.get_current_context().exit(int(any(judgement.state == "broken" for _, judgement in found)))
+    desk = Desk(_quiet)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: desk.stop())
+    try:
+        make_body(assignment)(desk)
+    finally:
+        desk.close()
+
+
+def _assign(given: dict[str, object]) -> Assignment:
+    from podpath.protect.kube import access  # noqa: PLC0415  # lightkube is an extra
+    from podpath.protect.repair.keeper import Assignment  # noqa: PLC0415  # as above
+
+    kubeconfig, state = cast("str | None", given["kubeconfig"]), cast("str | None", given["state"])
+    return Assignment(
+        node=str(given["node"]),
+        policy=_policy(given),
+        access=access.find(Path(kubeconfig) if kubeconfig else None, context=cast("str | None", given["context"])),
+        own_pod=str(given["own_pod"]),
+        state=Path(state) if state else None,
+        proc=Path(str(given["proc"])),
+    )
+
+
+def _policy(given: dict[str, object]) -> Policy:
+    from podpath.protect.repair.policy import Policy  # noqa: PLC0415  # beside the others
+
+    name = cast("str | None", given["policy_file"])
+    try:
+        policy = Policy() if name is None else parse_tables(Path(name).read_text(encoding="utf-8"), name, Policy)
+    except (OSError, UnicodeDecodeError) as error:
+        raise click.UsageError(f"{name}: {error.strerror if isinstance(error, OSError) else 'this is no text'}") from error
+    changes: dict[str, object] = {
+        "dry_run": policy.dry_run or bool(given["dry_run"]),
+        "bare_pods": policy.bare_pods or bool(given["bare_pods"]),
+    }
+    if given["actions"]:
+        changes["actions"] = given["actions"]
+    if given["selector"]:
+        changes["label_selector"] = given["selector"]
+    try:
+        return replace(policy, **changes)  # type: ignore[arg-type]  # each by its field's type
+    except ValueError as error:
+        raise click.UsageError(f"expected {error}") from error
+
+
+def _report(found: tuple[tuple[Pod, Judgement], ...], work: Work, *, as_json: bool) -> None:
+    held = {finding.subject: finding.evidence for finding in work.controller.findings()}
+    deeds = [
+        {"action": action, "result": result, "count": count} for (action, result), count in sorted(work.controller.counts.items())
+    ]
+    if as_json:
+        pods = [
+            {
+                "pod": pod.key,
+                "uid": pod.metadata.uid,
+                "state": one.state,
+                "why": one.why,
+                "cause": one.cause,
+                "held": list(held.get(pod.key, ())),
+            }
+            for pod, one in found
+        ]
+        click.echo(json.dumps({"schema": "podpath/repair/v1", "time": time.time(), "pods": pods, "deeds": deeds}, indent=2))
+        return
+    for pod, one in found:
+        if one.state != "healthy":
+            click.echo(f"{one.state:<9}{escape(pod.key)}: {escape(one.why)}")
+            for why in held.get(pod.key, ()):
+                click.echo(f"         {escape(why)}")
+    for deed in deeds:
+        click.echo(f"{deed['action']}: {deed['result']} {deed['count']}")
+    broken = sum(one.state == "broken" for _, one in found)
+    click.echo(f"{len(found)} pods, {broken} broken")
+
+
+def _quiet(_: Status) -> None:
+    """Hear how the part stands: the logs tell."""
