@@ -37,6 +37,10 @@ WRITE_SYSCTLS = ("sysctl", "-q", "-e", "-p", "-")
 """Sets what standard input says, `net/ipv4/ip_forward = 1` a line; keys that this kernel lacks are passed over (sysctl(8))."""
 
 
+RUNNING = "/run/netns/.openvswitch"
+"""Where daemons of the lab keep their files: a place that goes with the lab's world."""
+
+
 class Command(NamedTuple):
     """One command of the script."""
 
@@ -370,6 +374,7 @@ def emit_shell(twin: Twin, standins: tuple[Command, ...] = (), notes: tuple[str,
         "daemons=",
         "take_down() {",
         "  kill $daemons 2>/dev/null || :",
+        f"  rm -rf {RUNNING}",
         f'  for netns in {names}; do ip netns del "$netns" 2>/dev/null || :; done',
         "}",
         "trap take_down EXIT",

@@ -13,14 +13,12 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from podpath.datapath.openvswitch import is_internal
-from podpath.lab.script import Command
+from podpath.lab.script import RUNNING, Command
 from podpath.net.addresses import IfName, Mac
 from podpath.net.provenance import Known, Listing
 from podpath.node.links import Bridge, BridgePort, Link, OvsBridge, Peer
 from podpath.node.node import HOST, Netns, Node
 
-RUNNING = "/run/netns/.openvswitch"
-"""Where the daemons keep database and sockets: a place that goes with the lab's world."""
 SCHEMA = "/usr/share/openvswitch/vswitch.ovsschema"
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,14}")
 """Names that are handed to ovs-vsctl: it takes a leading dash for an option."""
