@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from podpath.evidence.component_log import read_log, recognise_log
 from podpath.evidence.records import HeadingRecord
 from tests.evidence.attempted import attempted
@@ -42,3 +44,25 @@ def test_other_lines_become_one_heading() -> None:
 def test_prose_is_no_log() -> None:
     """A sentence with an address is not recognised."""
     assert not recognise_log(block("We see that the pod cannot reach the service at 10.9.0.1 since the upgrade of last week."))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "type=SERVICE_STOP msg=audit(1741744143.120:421): pid=1 uid=0 msg='unit=tuned res=success'",
+        "<34>1 2025-03-12T09:49:03.003+01:00 node-7 su - ID47 - failed",
+        "[Wed Mar 12 09:49:03 2025] eth0: link is down",
+        "Start-Date: 2025-03-12  09:48:58\nCommandline: apt upgrade\nUpgrade: polkitd:amd64 (1, 2)\nEnd-Date: 2025-03-12  09:49:10",
+        "polkit-0.112-26.el7_9.1.x86_64                Wed 12 Mar 2025 09:48:58 PM CST",
+        "Wed 2025-03-12 09:49:03 UTC node-7 systemd[1]: Reloading.",
+        '{"__REALTIME_TIMESTAMP":"1741744143500000","MESSAGE":"x"}',
+        "__CURSOR=s=1\n__REALTIME_TIMESTAMP=1741744143500000\nMESSAGE=applied",
+    ],
+)
+def test_logs_of_the_whole_system(line: str) -> None:
+    """Logs that tell of no connection are logs all the same: other parts look at what happened in them."""
+    source = block(line)
+    reading = read_log(source)
+
+    assert recognise_log(source)
+    assert () == reading.gaps

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.timeline.durations import parse_duration, parse_timeout, render_duration
+from podpath.timeline.durations import parse_duration, parse_timeout, render_duration, tell_before
 
 
 @pytest.mark.parametrize(
@@ -47,3 +47,16 @@ def test_the_timeout_of_a_message(message: str, seconds: float | None) -> None:
 def test_a_span_for_a_reader(seconds: float, text: str) -> None:
     """A span is told in its two largest units."""
     assert text == render_duration(seconds)
+
+
+@pytest.mark.parametrize(
+    ("before", "text"),
+    [
+        (2.0, "2 s before the first bad request began"),
+        (0.2, "as the first bad request began"),
+        (-3, "3 s after the first bad request began"),
+    ],
+)
+def test_how_long_before(before: float, text: str) -> None:
+    """How long before the first bad request something was is told in words."""
+    assert text == tell_before(before)

@@ -48,5 +48,7 @@ class Finding:
     """1 where the evidence decides it; below, a share among the possibilities."""
     marks: tuple[str, ...] = ()
     """The words within the evidence lines that decide: `INVALID`, `1002`; reports mark them."""
+    history: tuple[str, ...] = ()
+    """What logs say led to it, in order; empty where none does."""
     shown_by: Branch | None = None
     """The walk that shows it break; None for what no walk sees."""

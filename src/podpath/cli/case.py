@@ -26,13 +26,20 @@ def read_case(paths: Sequence[str], asked: Sequence[Probe] = ()) -> Case:
     return read_captured(paths, asked)[0]
 
 
-def read_captured(paths: Sequence[str], asked: Sequence[Probe] = ()) -> tuple[Case, MatchedCaptures | None]:
-    """Read all evidence, with its captures put together; None where no capture file is among it."""
+def read_captured(
+    paths: Sequence[str], asked: Sequence[Probe] = (), sources: list[Source] | None = None
+) -> tuple[Case, MatchedCaptures | None]:
+    """Read all evidence, with its captures put together; None where no capture file is among it.
+
+    `sources` is given what was read, for those who look for more in it than a node.
+    """
     kept: list[Kept] = []
     with progress(f"reading {len(paths)} {'input' if len(paths) == 1 else 'inputs'}"):
         evidence = read_evidence(paths, keep=kept.append)
         readings: list[tuple[Source, Reading]] = []
         gaps: list[Gap] = list(evidence.gaps)
+        if sources is not None:
+            sources += evidence.sources
         for source in evidence.sources:
             reading = read(source)
             if reading is not None:

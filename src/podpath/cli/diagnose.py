@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import click
 
-from podpath.cli.case import parse_probes, read_case
-from podpath.cli.options import evidence_argument, output_options
+from podpath.cli.case import parse_probes, read_captured, read_case
+from podpath.cli.case_logs import read_chronicle
+from podpath.cli.options import Asked, evidence_argument, output_options, window_options
 from podpath.cli.terminal import choose_style, progress
 from podpath.diagnosis.diagnose import diagnose as find_causes
+from podpath.diagnosis.history import tell_history
+from podpath.net.provenance import Source
 from podpath.report.diagnosis_text import render_diagnosis
 from podpath.report.json_documents import render_diagnosis_json
 
@@ -16,14 +19,23 @@ from podpath.report.json_documents import render_diagnosis_json
 @evidence_argument
 @click.option("--probe", "probes", multiple=True, metavar="P", help="A connection to ask about; may be given more than once.")
 @click.option("--good", multiple=True, metavar="EVIDENCE", help="Evidence of a node where it works: what differs is told.")
+@window_options
 @output_options
-def diagnose(
-    evidence: tuple[str, ...], probes: tuple[str, ...], good: tuple[str, ...], *, as_json: bool, colour: str, verbose: bool
+def diagnose(  # noqa: PLR0913 - click gives each option as one argument
+    evidence: tuple[str, ...],
+    probes: tuple[str, ...],
+    good: tuple[str, ...],
+    *,
+    asked: Asked,
+    as_json: bool,
+    colour: str,
+    verbose: bool,
 ) -> None:
     """Name what broke the path, quote the lines that say so, and give the fix.
 
     EVIDENCE is any mix of tickets (markdown or text with pasted outputs), single outputs, bundles (folders, .tar.gz,
-    .tar.zst) and - for standard input. Connections to explain are found in it: failing attempts, captures, events.
+    .tar.zst) and - for standard input. Connections to explain are found in it: failing attempts, captures, events. Logs among
+    it tell what led to the fault; --failed-at, --timeout and --last-ok say when it failed, where they do not.
 
     \b
     A probe is one line: PROTOCOL SOURCE > DESTINATION[:PORT] [from NETNS | in DEVICE]
@@ -41,11 +53,15 @@ def diagnose(
     \b
     Exit codes: 0 nothing wrong found, 1 a fault found, 2 usage error or unreadable input, 3 undecided for lack of evidence.
     """  # noqa: D301  # click wants the backspace itself
-    asked = parse_probes(probes)
-    case = read_case(evidence, asked)
+    questioned = parse_probes(probes)
+    sources: list[Source] = []
+    case, _ = read_captured(evidence, questioned, sources)
     good_case = read_case(good) if good else None
+    case, chronicle = read_chronicle(case, sources, asked)
     with progress("walking"):
-        diagnosis = find_causes(case, asked, good_case)
+        diagnosis = find_causes(case, questioned, good_case)
+    if chronicle is not None:
+        diagnosis = tell_history(diagnosis, chronicle)
     if as_json:
         click.echo(render_diagnosis_json(diagnosis), nl=False)
     else:

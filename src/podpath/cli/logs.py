@@ -47,7 +47,7 @@ def chronicle_logs(sources: Sequence[Source], clock: Clock, asked: Asked, failur
         last_ok=parse_moment(asked.last_ok, clock, reach) if asked.last_ok is not None else None,
         failures=failures,
     )
-    return build_chronicle(logs, load_chains(), told)
+    return build_chronicle(logs, load_chains(), told, clock.zone)
 
 
 def _parse_timeout(text: str) -> float:

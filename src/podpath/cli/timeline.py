@@ -53,11 +53,11 @@ def timeline(logs: tuple[str, ...], svg: str | None, *, asked: Asked, as_json: b
             )
         chronicle = chronicle_logs(found, clock, asked)
     if svg is not None:
-        _write(svg, render_timeline_svg(chronicle, clock.zone))
+        _write(svg, render_timeline_svg(chronicle))
     if as_json:
         click.echo(render_timeline_json(chronicle), nl=False)
     else:
-        click.echo(render_timeline(chronicle, choose_style(colour, verbose=verbose), clock.zone), nl=False, color=True)
+        click.echo(render_timeline(chronicle, choose_style(colour, verbose=verbose)), nl=False, color=True)
     click.get_current_context().exit(chronicle.exit_code)
 
 

@@ -15,7 +15,12 @@ from podpath.evidence.typed import parse_typed
 from podpath.net.provenance import Source
 
 _LINE = re.compile(
-    r"\s*(?:[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ \S+:\d+\]|time=\"?\d{4}-|ts=\d{4}-|level=\w+ |\{\"(?:level|ts|time|msg|"
+    r"\s*(?:(?:node=\S+ )?type=\w+ msg=audit\(|<\d{1,3}>(?:1 \d{4}-|[A-Z][a-z]{2} [ \d]\d )|"
+    r"\{\"__(?:REALTIME|CURSOR)|\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}\] |"
+    r"(?:Start-Date|End-Date|Commandline|Requested-By|Install|Upgrade|Remove|Purge): |"
+    r"\S+-\S+-\S+ +[A-Z][a-z]{2} (?:\d\d [A-Z][a-z]{2} \d{4}|[A-Z][a-z]{2} +\d+) \d\d:\d\d:\d\d|"
+    r"[A-Z][a-z]{2} \d{4}-\d\d-\d\d \d\d:\d\d:\d\d \S+ \S+ \S+|"
+    r"[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ \S+:\d+\]|time=\"?\d{4}-|ts=\d{4}-|level=\w+ |\{\"(?:level|ts|time|msg|"
     r"severity|log|@timestamp)\"|"
     r"\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d\S*\s+\S|[A-Z][a-z]{2} [ \d]?\d \d\d:\d\d:\d\d \S+ \S+|\[ *\d+\.\d{6}\] |"
     r"\d\d:\d\d:\d\d[.,]?\d* (?:INFO|WARN|ERROR|DEBUG)|"
@@ -55,7 +60,8 @@ def recognise_log(source: Source) -> int:
     logs = typed.program in {"journalctl", "dmesg"} or (
         typed.program in {"kubectl", "crictl", "docker"} and " logs " in f" {typed.text} "
     )
-    return LIKELY if telling or logs or shaped >= 0.7 * len(lines) else NO
+    exported = any(line.startswith("__REALTIME_TIMESTAMP=") for line in lines)
+    return LIKELY if telling or logs or exported or shaped >= 0.7 * len(lines) else NO
 
 
 def read_log(source: Source) -> Reading:

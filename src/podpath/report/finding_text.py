@@ -17,6 +17,7 @@ def render_finding(finding: Finding, style: Style) -> list[str]:
     if finding.shown_by is not None and finding.shown_by.traces:
         lines += _section("path", render_path(finding.shown_by, style, INDENT), style)
     lines += _section("why", _numbered(finding.reasoning, style), style)
+    lines += _section("what led to it", [line for text in finding.history for line in style.wrap(escape(text), INDENT)], style)
     lines += _section("evidence", render_quotes(finding.evidence, finding.marks, style, INDENT), style)
     lines += _section("breaks", [line for item in finding.breaks for line in style.wrap(escape(item), f"{INDENT}- ")], style)
     for repair in finding.repairs:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from datetime import UTC, tzinfo
+from datetime import tzinfo
 from typing import NamedTuple
 from xml.sax.saxutils import escape as escape_xml
 
@@ -53,8 +53,9 @@ class _Dot(NamedTuple):
     marked: Marked | None
 
 
-def render_timeline_svg(chronicle: Chronicle, zone: tzinfo = UTC) -> str:
+def render_timeline_svg(chronicle: Chronicle) -> str:
     """Draw the chronicle; whatever comes from a log is escaped."""
+    zone = chronicle.zone
     dots = sorted(_dots(chronicle), key=lambda dot: dot.time)
     scale = _scale(chronicle.window, dots)
     lanes = list(dict.fromkeys(dot.lane for dot in dots))

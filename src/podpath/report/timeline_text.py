@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, tzinfo
+from datetime import tzinfo
 from typing import NamedTuple
 
 from podpath.net.provenance import Span
@@ -12,7 +12,7 @@ from podpath.report.moments import spell_moment, spell_zone
 from podpath.report.quotes import quote
 from podpath.report.style import Style
 from podpath.timeline.chronicle import SURE, Chronicle
-from podpath.timeline.durations import render_duration
+from podpath.timeline.durations import render_duration, tell_before
 from podpath.timeline.marks import weigh_mark
 from podpath.timeline.stories import Story
 from podpath.timeline.suspects import Suspect
@@ -23,8 +23,9 @@ SHOWN_SUSPECTS, SHOWN_ROWS = 6, 40
 _TEXT = 140
 
 
-def render_timeline(chronicle: Chronicle, style: Style, zone: tzinfo = UTC) -> str:
+def render_timeline(chronicle: Chronicle, style: Style) -> str:
     """Render the whole answer; every line of it is safe to print."""
+    zone = chronicle.zone
     lines = _headline(chronicle, style)
     if chronicle.window is not None:
         lines += _window(chronicle.window, style, zone)
@@ -35,15 +36,6 @@ def render_timeline(chronicle: Chronicle, style: Style, zone: tzinfo = UTC) -> s
     lines += _rows(chronicle, style, zone)
     lines += _remarks(chronicle, style)
     return "\n".join(lines) + "\n"
-
-
-def tell_before(before: float) -> str:
-    """Say how long before the first bad request something was."""
-    if abs(before) < 0.5:
-        return "as the first bad request began"
-    if before < 0:
-        return f"{render_duration(-before)} after the first bad request began"
-    return f"{render_duration(before)} before the first bad request began"
 
 
 def _quote(span: Span) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, tzinfo
 from itertools import islice
 
 from podpath.net.provenance import Span
@@ -36,7 +37,7 @@ class Told:
     """Lines of the evidence that tell of failures in question."""
 
 
-def build_chronicle(logs: Logs, chains: Sequence[Chain], told: Told | None = None) -> Chronicle:
+def build_chronicle(logs: Logs, chains: Sequence[Chain], told: Told | None = None, zone: tzinfo = UTC) -> Chronicle:
     """Say what the logs tell about a failure."""
     said = told or Told()
     window = _find_window(logs, said)
@@ -48,7 +49,7 @@ def build_chronicle(logs: Logs, chains: Sequence[Chain], told: Told | None = Non
         window=window, marked=_shown(marked, window, stories_events=[one.marked for story in stories for one in story.told]),
         suspects=suspects, stories=stories, symptoms=tuple(islice(_symptoms(logs, window), FAILURES)), logs=len(logs.readings),
         events=sum(len(reading.times) for reading in logs.readings), covered=window is not None and _covers(logs, window),
-        gaps=logs.gaps, questions=tuple(_questions(logs, window)), notes=(*logs.notes, *_notes(logs, window, said)),
+        gaps=logs.gaps, questions=tuple(_questions(logs, window)), notes=(*logs.notes, *_notes(logs, window, said)), zone=zone,
     )  # fmt: skip
 
 
@@ -101,8 +102,8 @@ def _symptoms(logs: Logs, window: Window | None) -> Iterator[Event]:
 
 
 def _covers(logs: Logs, window: Window) -> bool:
-    """Tell whether some log of the whole system has lines before the window and after its end."""
-    for reading in logs.readings:
+    """Tell whether some log that is written all the time has lines before the window and after its end."""
+    for reading in logs.dense:
         times = [time for time in reading.times if not math.isnan(time)]
         if times and min(times) <= window.start + RESOLUTION and max(times) >= window.began - RESOLUTION:
             return True

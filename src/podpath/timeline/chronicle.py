@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, tzinfo
 
 from podpath.net.provenance import Gap
 from podpath.timeline.event import Event
@@ -33,6 +34,8 @@ class Chronicle:
     gaps: tuple[Gap, ...] = ()
     questions: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    zone: tzinfo = UTC
+    """The zone that moments are told in."""
 
     @property
     def verdict(self) -> str:

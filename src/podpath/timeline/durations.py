@@ -69,3 +69,12 @@ def render_duration(seconds: float) -> str:
             parts.append(f"{rest // size} {unit}")
             rest %= size
     return " ".join(parts[:2]) or "0 s"
+
+
+def tell_before(before: float) -> str:
+    """Say how long before the first bad request something was."""
+    if abs(before) < 0.5:
+        return "as the first bad request began"
+    if before < 0:
+        return f"{render_duration(-before)} after the first bad request began"
+    return f"{render_duration(before)} before the first bad request began"

@@ -34,6 +34,8 @@ class Logs:
     """The logs of one node."""
 
     readings: tuple[LogReading, ...]
+    dense: tuple[LogReading, ...] = ()
+    """Those in which something stands every few minutes: where they are silent nothing happened that they log."""
     notes: tuple[str, ...] = ()
     """What was derived to read them, for those who doubt it."""
 
@@ -44,8 +46,8 @@ class Logs:
 
     @property
     def reach(self) -> Reach | None:
-        """From when to when they reach; None where no event has a time."""
-        return reach_of(self.readings)
+        """From when to when they reach, histories of packages only where nothing else does; None where no event has a time."""
+        return reach_of(self.dense) or reach_of(self.readings)
 
 
 def reach_of(readings: Iterable[LogReading]) -> Reach | None:
@@ -79,7 +81,9 @@ def read_logs(sources: Sequence[Source], clock: Clock) -> Logs:
         if row.name == "dmesg":
             boots = _infer_boots(source, kernel, clock)
             readings[place] = row.read(source, replace(clock, boots=boots))
-    return Logs(readings=tuple(readings[place] for place in sorted(readings)), notes=tuple(dict.fromkeys(notes)))
+    ordered = sorted(readings)
+    dense = tuple(readings[place] for place in ordered if not found[place][1].sparse)
+    return Logs(readings=tuple(readings[place] for place in ordered), dense=dense, notes=tuple(dict.fromkeys(notes)))
 
 
 def _reference(found: Sequence[tuple[Source, LogFormat]], readings: dict[int, LogReading], clock: Clock) -> float:
