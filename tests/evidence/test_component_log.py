@@ -52,7 +52,7 @@ def test_prose_is_no_log() -> None:
         "type=SERVICE_STOP msg=audit(1741744143.120:421): pid=1 uid=0 msg='unit=tuned res=success'",
         "<34>1 2025-03-12T09:49:03.003+01:00 node-7 su - ID47 - failed",
         "[Wed Mar 12 09:49:03 2025] eth0: link is down",
-        "Start-Date: 2025-03-12  09:48:58\nCommandline: apt upgrade\nUpgrade: polkitd:amd64 (1, 2)\nEnd-Date: 2025-03-12  09:49:10",
+        "Start-Date: 2025-03-12  09:48:58\nUpgrade: polkitd:amd64 (1, 2)\nEnd-Date: 2025-03-12  09:49:10",
         "polkit-0.112-26.el7_9.1.x86_64                Wed 12 Mar 2025 09:48:58 PM CST",
         "Wed 2025-03-12 09:49:03 UTC node-7 systemd[1]: Reloading.",
         '{"__REALTIME_TIMESTAMP":"1741744143500000","MESSAGE":"x"}',
