@@ -109,6 +109,15 @@ def test_super_packet_without_a_length() -> None:
     assert [70_000, 70_000] == decode(frames.ethernet(0x0800, big), frames.ethernet(0x86DD, big6)).columns.payload.tolist()
 
 
+def test_a_length_beyond_the_wire_is_not_believed() -> None:
+    """Where the IP header says more than the wire carried, the payload is what was on the wire, as tshark and tcpdump take it."""
+    long = frames.ipv4(6, SEGMENT, length=1000)
+    long6 = frames.ipv6(6, SEGMENT, length=1000)
+    columns = decode(frames.ethernet(0x0800, long), frames.ethernet(0x86DD, long6)).columns
+
+    assert ([1000, 1040], [5, 5]) == (columns.length.tolist(), columns.payload.tolist())
+
+
 def test_padding_is_no_payload() -> None:
     """Bytes behind the IP packet's length are not the segment's."""
     assert [5] == decode(frames.ethernet(0x0800, PLAIN) + bytes(20)).columns.payload.tolist()

@@ -181,10 +181,10 @@ class Group:
         return group if kept.count > WIDE * len(mask) else group.narrow()
 
     def narrow(self) -> Group:
-        """Pick the members out of a wide group."""
-        if self.members is None:
+        """Pick the members one by one, for a reader that keeps lists beside the group; what is kept of it is narrow too."""
+        if self.some is not None:
             return self
-        chosen = self.members.chosen
+        chosen = np.arange(len(self)) if self.members is None else self.members.chosen
         return Group(self.block, chosen, self.offset, self.left[chosen])
 
     def any(self, mask: Mask) -> bool:

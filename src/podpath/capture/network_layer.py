@@ -64,16 +64,16 @@ def _decode_ipv4(group: Group, head: int) -> Iterator[Work]:
     if not len(group):
         return
     total = group.read(2, ">u2").astype(np.int32)
-    empty = total == 0
-    if group.any(empty):  # a super-packet longer than the field can say, or whose length the device would have set
-        total = np.where(empty, group.left, total)
-    group = group.move(0, total).refuse(total < head)
+    # 0: a super-packet longer than the field can say, or whose length the device would have set
+    inside = np.where(total == 0, group.left, np.minimum(total, group.left))
+    group = group.move(0, inside).refuse((total < head) & (total > 0))
     if not len(group):
         return
+    total = group.read(2, ">u2").astype(np.int32)
     fragment = group.read(6, ">u2")
     group.put("version", 4)
     group.put("network_at", group.position())
-    group.put("length", group.left)
+    group.put("length", np.where(total == 0, group.left, total))
     group.put("ident", group.read(4, ">u2"))
     group.put("fragment", fragment)
     group.put("ttl", group.read(8, "u1"))
@@ -83,7 +83,7 @@ def _decode_ipv4(group: Group, head: int) -> Iterator[Work]:
     later = (fragment & 0x1FFF) != 0
     if group.any(later):
         rest = group.keep(later).move(head)
-        rest.put("payload", rest.left)
+        rest.put("payload", np.maximum(rest.left, 0))
         rest.put("data_at", rest.position())
         group = group.keep(~later)
     for number, part in group.split(group.read(9, "u1")):
@@ -111,7 +111,7 @@ def decode_ipv6(group: Group) -> Iterator[Work]:
     addressed, number = group.narrow(), group.block.out.addresses.number
     addressed.put("src", number(addressed.read(8, ">u8"), addressed.read(16, ">u8")))
     addressed.put("dst", number(addressed.read(24, ">u8"), addressed.read(32, ">u8")))
-    group = group.move(40, length - 40)
+    group = group.move(40, np.minimum(length, group.left) - 40)
     for kind, part in group.split(following):
         yield from enter6(kind, part)
 
