@@ -41,7 +41,6 @@ class Memory:
     def note(self, action: Action, outcome: Outcome, policy: Policy, now: float) -> None:
         """Remember how a deed came out, and when the next may be."""
         if outcome.result in {"success", "would"}:
-            self.failures.pop(action, None)
             if action == "mend" and outcome.result == "success":
                 self.mended_at, self.mended_seen = now, self.judgement.seen
             else:

@@ -1,0 +1,98 @@
+"""Tests of `protect.repair.deeds`: every answer of the server becomes an outcome."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from podpath.protect.apply import Applier
+from podpath.protect.kube import access
+from podpath.protect.kube.client import Client, Unreachable
+from podpath.protect.kube.events import Recorder
+from podpath.protect.kube.pods import Evictor
+from podpath.protect.repair.deeds import Deeds
+from podpath.protect.repair.judgement import judge
+from podpath.protect.repair.namespaces import Namespaces
+from podpath.protect.repair.policy import Action, Policy
+from tests import kube_objects as kube
+from tests.protect.kube.scripted import Answer, Scripted, refusal
+from tests.protect.repair import pods
+
+POD = pods.pod(kube.CRASH_LOOP, kube.ended(95))
+
+
+def deeds(client: Client, *, dry_run: bool = False) -> Deeds:
+    """Make deeds against a server."""
+    policy = Policy(dry_run=dry_run)
+    recorder = Recorder(client, "i", clock=lambda: 0.0, wall=lambda: 1.0, draw=lambda: 0.5)
+    return Deeds(
+        policy=policy,
+        client=client,
+        recorder=recorder,
+        evictor=Evictor(client),
+        applier=Applier(dry_run=dry_run),
+        namespaces=lambda: Namespaces({}, 1),
+    )
+
+
+@pytest.mark.parametrize("action", ["label", "evict", "delete"])
+@pytest.mark.parametrize(
+    ("code", "reason", "result"),
+    [
+        (404, "NotFound", "skip"),
+        (409, "Conflict", "skip"),
+        (422, "Invalid", "skip"),
+        (429, "TooManyRequests", "refused"),
+        (403, "Forbidden", "fail"),
+        (500, "InternalError", "fail"),
+    ],
+)
+def test_refusals_are_told_apart(tmp_path: Path, action: Action, code: int, reason: str, result: str) -> None:
+    """Gone or changed: skipped. Not now: refused, with the server's wait. Anything else failed and was surely not done."""
+    answer = refusal(code, reason, retryAfterSeconds=7)
+    with Scripted(lambda _: answer) as server, Client(access.find(server.kubeconfig(tmp_path))) as client:
+        outcome = deeds(client).do(action, POD)
+
+    assert (result, False) == (outcome.result, outcome.unsure)
+    assert result != "refused" or outcome.retry_after == 7.0
+
+
+def test_an_answer_that_was_lost_leaves_it_open(tmp_path: Path) -> None:
+    """Where the connection breaks after the request was sent, the deed may have been done."""
+    answer = Answer(200, [], (("Content-Length", "99"),))
+    with Scripted(lambda _: answer) as server, Client(access.find(server.kubeconfig(tmp_path))) as client:
+        outcome = deeds(client).do("delete", POD)
+
+    assert ("fail", True) == (outcome.result, outcome.unsure)
+
+
+def test_what_is_announced_names_why_and_what(tmp_path: Path) -> None:
+    """The event's note has the reason in full; an event that cannot be written gives the reason why."""
+    judgement = judge(POD, Policy())
+    with Scripted(lambda _: Answer(201, [b"{}"])) as server, Client(access.find(server.kubeconfig(tmp_path))) as client:
+        said = deeds(client).announce(POD, "evict", judgement)
+        silent = deeds(client, dry_run=True).announce(POD, "evict", judgement)
+        asked = server.asked
+    with Scripted(lambda _: refusal(403, "Forbidden")) as server, Client(access.find(server.kubeconfig(tmp_path))) as client:
+        refused = deeds(client).announce(POD, "evict", judgement)
+
+    assert (("", ""), 1) == ((said, silent), len(asked))
+    assert b"started without its redirect rules (linkerd-network-validator waits" in asked[0].body
+    assert "403" in refused
+
+
+def test_a_pod_is_read_anew(tmp_path: Path) -> None:
+    """A pod that is gone, and a name that another has now, are read as nothing; a server that is away raises."""
+    other = b'{"metadata":{"name":"web-1","namespace":"shop","uid":"another"}}'
+    answers = [Answer(200, [other]), refusal(404, "NotFound")]
+    with Scripted(lambda _: answers.pop()) as server, Client(access.find(server.kubeconfig(tmp_path))) as client:
+        assert [None, None] == [deeds(client).read(POD) for _ in range(2)]
+    with Client(access.find(server.kubeconfig(tmp_path))) as client, pytest.raises(Unreachable):
+        deeds(client).read(POD)
+
+
+def test_taking_the_label_off_may_fail(tmp_path: Path) -> None:
+    """A refusal is an outcome here too."""
+    with Scripted(lambda _: refusal(404, "NotFound")) as server, Client(access.find(server.kubeconfig(tmp_path))) as client:
+        assert "skip" == deeds(client).unlabel(POD).result
