@@ -115,7 +115,8 @@ class _Reader:
         try:
             return parse(value)
         except ValueError as error:
-            self.faults.append((place, f"expected {error}, saw {_show(value)}"))
+            seen = "" if ", saw " in str(error) else f", saw {_show(value)}"
+            self.faults.append((place, f"expected {error}{seen}"))
             return None
 
     def _value(self, hint: Any, value: object, place: Place) -> object:  # noqa: ANN401  # a type, as typing gives it

@@ -15,7 +15,6 @@ POLL_SECONDS = 30.0
 class OrderOptions:
     """The section [order] of the agent's configuration, and the options of `podpath protect order`."""
 
-    enabled: bool = True
     mode: Literal["report", "fix"] = "report"
     """`report` by default: moving rules is a change of the firewall."""
     leave_out: tuple[str, ...] = ()

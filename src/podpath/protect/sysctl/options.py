@@ -23,7 +23,6 @@ POLL_SECONDS = 30.0
 class SysctlOptions:
     """The section [sysctl] of the agent's configuration, and the options of `podpath protect sysctl`."""
 
-    enabled: bool = True
     mode: Literal["fix", "report"] = "fix"
     profiles: tuple[str, ...] = (AUTOMATIC,)
     key: tuple[Setting, ...] = ()

@@ -1,0 +1,58 @@
+"""Metrics are the text that Prometheus reads."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from podpath.protect.agent.keeper import Finding, Sample, Status
+from podpath.protect.agent.metrics import gather_samples, render_metrics
+
+LINE = re.compile(r'[a-z_][a-z0-9_]*(?:\{[a-z_]+="(?:[^"\\\n]|\\[\\"n])*"(?:,[a-z_]+="(?:[^"\\\n]|\\[\\"n])*")*\})? -?[0-9.e+-]+')
+FINDING = Finding(check="sysctl-drifted", subject="net.ipv4.ip_forward", severity="error", claim="it is 0")
+
+
+def test_samples_are_families() -> None:
+    """Help and type once, counters with their ending, labels escaped."""
+    samples = (
+        Sample("writes", 3, (("state", 'do"n\\e\n'),), "counter", "Writes."),
+        Sample("other", 0.5),
+        Sample("writes", 1, (("state", "held"),), "counter", "Writes."),
+    )
+
+    assert render_metrics(samples).split("\n") == [
+        "# HELP podpath_protect_writes_total Writes.",
+        "# TYPE podpath_protect_writes_total counter",
+        'podpath_protect_writes_total{state="do\\"n\\\\e\\n"} 3',
+        'podpath_protect_writes_total{state="held"} 1',
+        "# TYPE podpath_protect_other gauge",
+        "podpath_protect_other 0.5",
+        "",
+    ]
+
+
+def test_findings_are_counted_by_kind() -> None:
+    """Labels hold kinds and never names, so that a thousand pods are no thousand series."""
+    statuses = {"sysctl": Status(ready=False, findings=(FINDING, FINDING)), "order": Status(ready=True, degraded=True)}
+    text = render_metrics(gather_samples(statuses))
+
+    assert 'podpath_protect_findings{part="sysctl",check="sysctl-drifted",severity="error"} 2\n' in text
+    assert 'podpath_protect_part_ready{part="sysctl"} 0\n' in text
+    assert 'podpath_protect_part_degraded{part="order"} 1\n' in text
+    assert "ip_forward" not in text
+    assert [] == [line for line in text.split("\n")[:-1] if not line.startswith("# ") and LINE.fullmatch(line) is None]
+
+
+def test_the_process_is_measured() -> None:
+    """By the names that dashboards know."""
+    text = render_metrics(gather_samples({}))
+
+    for name in ("process_cpu_seconds_total", "process_resident_memory_bytes", "process_open_fds"):
+        assert re.search(rf"^{name} [0-9.e+]+$", text, re.MULTILINE)
+
+
+def test_a_bad_name_is_a_bug() -> None:
+    """A name that Prometheus would refuse is never written."""
+    with pytest.raises(AssertionError, match="no name of a metric"):
+        render_metrics((Sample("Bad-Name", 1),))

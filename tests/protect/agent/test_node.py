@@ -1,0 +1,152 @@
+"""The node's taint and events against a real API server: owned from the start, off when ready, back on regression."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from podpath.protect.agent.config import KubernetesOptions
+from podpath.protect.agent.keeper import Finding, Status, ThreadKeeper
+from podpath.protect.agent.node import Taint, Voice, camel, speak_of_node
+from tests import kube_objects as kube
+from tests.apiserver import ApiServer
+
+NODE = "spoken-of"
+KEY = "podpath.dev/not-ready"
+GOOD = Status(ready=True)
+BAD = Status(
+    ready=False, why="ip_forward is 0",
+    findings=(Finding(check="sysctl-drifted", subject="net.ipv4.ip_forward", severity="error", claim="it is 0, and shall be 1"),),
+)  # fmt: skip
+
+
+class Parts:
+    """How the parts stand, set by the test."""
+
+    def __init__(self, status: Status) -> None:
+        """Begin with one part."""
+        self.standing = {"sysctl": status}
+
+    def __call__(self) -> dict[str, Status]:
+        """Say it."""
+        return dict(self.standing)
+
+
+@pytest.fixture
+def server(api_server: ApiServer) -> ApiServer:
+    """Give the server with an untainted node."""
+    api_server.kubectl("delete", "node", NODE, "--ignore-not-found")
+    api_server.apply(kube.node(NODE))
+    return api_server
+
+
+@pytest.fixture
+def speaking(server: ApiServer) -> Iterator[Callable[..., tuple[Parts, ThreadKeeper]]]:
+    """Start speakers, and end them."""
+    started: list[ThreadKeeper] = []
+
+    def start(status: Status, **options: Any) -> tuple[Parts, ThreadKeeper]:  # noqa: ANN401  # options of any kind
+        parts = Parts(status)
+        chosen = replace(KubernetesOptions(kubeconfig=str(server.kubeconfig()), grace=0.5), **options)
+        voice = Voice(node=NODE, options=chosen, dry_run=False)
+        keeper = ThreadKeeper("node", lambda desk: speak_of_node(desk, voice, parts), first_pause=0.2)
+        keeper.start()
+        started.append(keeper)
+        return parts, keeper
+
+    yield start
+    for keeper in started:
+        keeper.stop()
+
+
+def tainted(server: ApiServer) -> bool:
+    """Tell whether kubectl sees the taint."""
+    return any(taint["key"] == KEY for taint in server.read("node", NODE)["spec"].get("taints", []))
+
+
+def events(server: ApiServer) -> set[tuple[str, str]]:
+    """Give reason and note of the node's events."""
+    found = server.read("events", "-A")["items"]
+    return {(event["reason"], event["message"]) for event in found if event["involvedObject"]["name"] == NODE}
+
+
+def wait_until(holds: Callable[[], bool], seconds: float = 15.0) -> bool:
+    """Wait until something holds."""
+    end = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.1)
+    return True
+
+
+def test_the_taint_is_there_from_the_start_until_ready_and_comes_back(
+    server: ApiServer, speaking: Callable[..., tuple[Parts, ThreadKeeper]]
+) -> None:
+    """Before any part has looked it is put there; it goes when all are ready, and is put back on regression (G14)."""
+    parts, keeper = speaking(Status(ready=False, why="it has not looked yet"))
+    assert wait_until(lambda: tainted(server))
+    parts.standing = {"sysctl": GOOD}
+    assert wait_until(lambda: not tainted(server))
+    parts.standing = {"sysctl": BAD}
+    assert wait_until(lambda: tainted(server))
+
+    assert wait_until(lambda: {reason for reason, _ in events(server)} >= {"PathReady", "PathNotReady", "SysctlDrifted"})
+    assert ("SysctlDrifted", "it is 0, and shall be 1") in events(server)
+    keeper.stop()
+    assert tainted(server)
+
+
+def test_a_taint_that_somebody_took_off_is_put_back(
+    server: ApiServer, speaking: Callable[..., tuple[Parts, ThreadKeeper]]
+) -> None:
+    """At the next start at the latest, whatever happened meanwhile."""
+    _, keeper = speaking(BAD)
+    assert wait_until(lambda: tainted(server))
+    keeper.stop()
+    server.kubectl("patch", "node", NODE, "--type=merge", "-p", '{"spec": {"taints": null}}')
+    speaking(BAD)
+
+    assert wait_until(lambda: tainted(server))
+
+
+def test_a_server_that_is_away_is_waited_for(server: ApiServer, speaking: Callable[..., tuple[Parts, ThreadKeeper]]) -> None:
+    """While it is dead the part is degraded and still ready; when it is back, what was to be said is said."""
+    parts, keeper = speaking(BAD)
+    assert wait_until(lambda: tainted(server))
+    server.kill()
+    try:
+        parts.standing = {"sysctl": GOOD}
+        assert wait_until(lambda: keeper.status().degraded)
+        assert keeper.status().ready
+    finally:
+        server.start()
+
+    assert wait_until(lambda: not tainted(server), 60.0)
+
+
+def test_who_may_not_write_says_so(server: ApiServer, speaking: Callable[..., tuple[Parts, ThreadKeeper]]) -> None:
+    """A refusal is told with the server's reason, and never with the token."""
+    _, keeper = speaking(BAD, kubeconfig=str(server.kubeconfig("nobody-token-0123456789")))
+
+    assert wait_until(lambda: "403" in keeper.status().why)
+    assert "nobody-token" not in keeper.status().why
+    assert not tainted(server)
+
+
+def test_a_moment_of_drift_is_no_regression() -> None:
+    """The taint comes back after the grace, and not before; ready again, the grace begins anew."""
+    taint = Taint(10.0)
+
+    heard = [(True, 0), (False, 5), (True, 14), (False, 20), (False, 29), (False, 30), (True, 31)]
+    assert [taint.hear(ready, now) for ready, now in heard] == [False, False, False, False, False, True, False]
+    assert Taint(10.0).hear(False, 0) is True
+
+
+def test_reasons_are_spelled_as_kubernetes_does() -> None:
+    """Kinds of findings become reasons of events."""
+    assert camel("jump-order-fought") == "JumpOrderFought"
