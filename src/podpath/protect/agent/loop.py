@@ -30,6 +30,8 @@ from podpath.protect.watch import DirectoryWatch
 _log = logging.getLogger("podpath.protect.agent")
 
 TURN_SECONDS = 5.0
+SETTLE_SECONDS = 0.2
+"""How long a changed file is left alone before it is read: an editor that writes in place is seen with half of it."""
 STUCK_SECONDS = 60.0
 """A main thread that has not turned for so long is stuck."""
 
@@ -63,6 +65,8 @@ class Agent:
                     self._drain()
                     if (changed or self._again) and not self._stop.is_set():
                         self._again = False
+                        self._stop.wait(SETTLE_SECONDS)
+                        watch.changes()
                         self._reload()
         finally:
             self._end()
