@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podpath.checks.cni_conf import ConfFile, parse_network
+from podpath.checks.cni_conf import ConfFile, Network, parse_network
 from podpath.protect.chain.editing import EditingError, Entry, chain, has_entry, is_chained, parse_entry, same_network, strip
 from podpath.protect.chain.folder import read_folder
 from podpath.protect.chain.rivals import name_rival
@@ -241,8 +241,9 @@ def test_fanotify_names_the_writer(node: CniNode) -> None:
     rival = subprocess.Popen([sys.executable, "-c", RIVAL, str(node.conf / "10-net.conflist")])
     try:
         node.write("20-own.conf", "{}")
-        over, seen = time.monotonic() + 5, ()
-        while not seen and time.monotonic() < over:
+        over = time.monotonic() + 5
+        seen: tuple[str, ...] = ()
+        while time.monotonic() < over and not seen:
             seen = watch.writers()
             time.sleep(0.02)
     finally:
@@ -291,10 +292,10 @@ def test_those_who_watch_the_folder_are_listed(node: CniNode) -> None:
 def test_a_rival_is_named_by_every_sign() -> None:
     """By its program, by its network, by what it set aside; containerd only reads; nobody known is said to be unknown."""
     network = parse_network(conflist(listed({"type": "calico"})))
-    assert not isinstance(network, tuple)
+    assert isinstance(network, Network)
 
     assert "Multus" == name_rival((), None, "x", ["multus-daemon (process 7)"], ()).name
-    assert "Calico" == name_rival((), network, "x", (), ["containerd (process 3)"]).name  # type: ignore[arg-type]  # not a trouble
+    assert "Calico" == name_rival((), network, "x", (), ["containerd (process 3)"]).name
     assert "somebody unknown" == name_rival((), None, "x", (), ["containerd (process 3)"]).name
     assert "vim (process 9)" == name_rival((), None, "x", ["vim (process 9)"], ()).name
     assert "Cilium" == name_rival([ConfFile(name="a.conf.cilium_bak", content=b"")], None, "x", (), ()).name
