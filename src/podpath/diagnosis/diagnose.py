@@ -16,6 +16,7 @@ from podpath.diagnosis.diagnosis import Diagnosis
 from podpath.diagnosis.explanations import assess
 from podpath.diagnosis.findings import CHAINED, merge_checks
 from podpath.diagnosis.flows import derive_flows
+from podpath.diagnosis.meeting import add_observations, find_partings
 from podpath.diagnosis.questions import ask_for_ends
 from podpath.diagnosis.symptoms import Symptom, collect_symptoms
 from podpath.diagnosis.worlds import World, judge
@@ -40,7 +41,7 @@ def diagnose(case: Case, probes: tuple[Probe, ...] = (), good: Case | None = Non
     told = {finding.check for finding in concluded.causes} - {name for names in CHAINED.values() for name in names}
     findings = merge_checks((*concluded.causes, *concluded.possible), tuple(run_checks(case, told)))
     findings = tuple(prove_check(case, finding, flows) for finding in findings)
-    findings = add_captured(findings, look_at_captures(case), concluded)
+    findings = add_captured(add_observations(findings, concluded.judgements), look_at_captures(case), concluded)
     if good is not None:
         findings = tuple(compare_with_good(finding, case, good) for finding in findings)
     judgements = concluded.judgements
@@ -54,6 +55,7 @@ def diagnose(case: Case, probes: tuple[Probe, ...] = (), good: Case | None = Non
         contradictions=case.contradictions,
         gaps=case.gaps,
         notes=(*_notes(findings, concluded), *_unplaced_notes(unplaced)),
+        partings=tuple(find_partings(judgements)),
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from podpath.checks.finding import Finding
 from podpath.datapath.trace import Conversation
+from podpath.diagnosis.meeting import Meeting
 from podpath.net.provenance import Gap
 from podpath.node.case import Contradiction
 
@@ -35,6 +36,8 @@ class Diagnosis:
     gaps: tuple[Gap, ...] = ()
     notes: tuple[str, ...] = ()
     """What the reader should know about how the answer was reached: boundaries that are not modelled, and the like."""
+    partings: tuple[Meeting, ...] = ()
+    """Where what captures show departs from what the walk of a failing connection predicts."""
 
     @property
     def exit_code(self) -> int:

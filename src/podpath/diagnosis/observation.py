@@ -60,12 +60,13 @@ def _weigh(branch: Branch, seen: Seen) -> bool | None:
     traces = [trace for trace in branch.traces if _part(trace) == (seen.kind, seen.original)]
     if not traces:
         return None if _could_be_sent(branch, seen) else False
-    looks = [(link, packet) for trace in traces for link, packet in _appearances(trace)]
-    fitting = {link for link, packet in looks if _same_ends(packet, seen.packet)}
+    if _came_home(branch, seen) and not any(_enters(trace, seen.place.netns) for trace in traces):
+        return False
+    looks = [look for trace in traces for look in _appearances(trace)]
+    fitting = {(netns, link) for netns, link, packet in looks if _same_ends(packet, seen.packet)}
     if not fitting:
         return False
-    link = seen.place.link
-    if link is None or link in fitting or None in fitting:
+    if any(_is_there(netns, link, seen) for netns, link in fitting):
         return True
     gone = all(not isinstance(trace.outcome, (Delivered, Transmitted)) for trace in traces)
     return False if gone and seen.place.direction == "out" else None
@@ -95,16 +96,36 @@ def _part(trace: Trace) -> tuple[str, bool]:
     return kind_of(trace.packet), trace.direction == "original"
 
 
-def _appearances(trace: Trace) -> Iterator[tuple[str | None, Packet]]:
+def _came_home(branch: Branch, seen: Seen) -> bool:
+    """Tell whether a reply was captured in the namespace that asked, other than the host's, which all pass."""
+    asked = branch.traces[0].start
+    return not seen.original and asked != HOST and seen.place.netns == asked and seen.place.direction in ("in", None)
+
+
+def _enters(trace: Trace, netns: str | None) -> bool:
+    """Tell whether a packet comes into a namespace."""
+    return any(step.netns == netns for step in trace.steps) or (
+        isinstance(trace.outcome, Delivered) and trace.outcome.netns == netns
+    )
+
+
+def _is_there(netns: str | None, link: str | None, seen: Seen) -> bool:
+    """Tell whether a place of a walk may be the one where a frame was captured; devices of two namespaces may share a name."""
+    place = seen.place
+    same_netns = netns is None or place.netns is None or netns == place.netns
+    return place.link is None or link is None or (link == place.link and same_netns)
+
+
+def _appearances(trace: Trace) -> Iterator[tuple[str | None, str | None, Packet]]:
     """Give the packet as it looks at each place of its way; None stands for a place that no step names."""
-    yield None, trace.packet
+    yield None, None, trace.packet
     for step in trace.steps:
-        yield step.link, step.before
-        yield step.link, step.after
+        yield step.netns, step.link, step.before
+        yield step.netns, step.link, step.after
     if isinstance(trace.outcome, Transmitted):
-        yield trace.outcome.link, trace.outcome.packet
+        yield trace.outcome.netns, trace.outcome.link, trace.outcome.packet
     elif isinstance(trace.outcome, Delivered):
-        yield None, trace.outcome.packet
+        yield None, None, trace.outcome.packet
 
 
 def _same_ends(one: Packet, other: Packet) -> bool:

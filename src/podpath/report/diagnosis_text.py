@@ -10,6 +10,7 @@ from podpath.diagnosis.diagnosis import Diagnosis, Question
 from podpath.net.provenance import Gap
 from podpath.report.escape import escape
 from podpath.report.finding_text import INDENT, render_finding, render_short
+from podpath.report.parting_text import render_partings
 from podpath.report.path import describe_outcome, render_path
 from podpath.report.quotes import quote
 from podpath.report.style import Style
@@ -33,6 +34,7 @@ def render_diagnosis(diagnosis: Diagnosis, style: Style) -> str:
     lines += _walked(diagnosis, style)
     if diagnosis.verdict != "possible":
         lines += _questions(diagnosis.questions, style)
+    lines += render_partings(diagnosis.partings, style)
     lines += _remarks(diagnosis, style)
     return "\n".join(lines) + "\n"
 
@@ -92,7 +94,7 @@ def _alternatives(findings: Sequence[Finding], style: Style) -> list[str]:
     for number, finding in enumerate(findings, 1):
         share = style.paint("dim", f"({finding.certainty:.0%})")
         lines += ["", *style.wrap(f"{escape(finding.claim)} {share}", f"{number}. ")]
-        lines += [line for reason in finding.reasoning for line in style.wrap(escape(reason), "   ")]
+        lines += [line for reason in (*finding.reasoning, *finding.history) for line in style.wrap(escape(reason), "   ")]
         lines += [f"     {style.paint('dim', escape(quote(span)))}" for span in finding.evidence[:SHOWN]]
         lines += [line for item in finding.breaks for line in style.wrap(escape(item), "   explains: ", "     ")]
         for repair in finding.repairs[:1]:

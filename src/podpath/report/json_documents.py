@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from podpath.checks.finding import Finding, Repair
 from podpath.datapath.trace import Conversation
 from podpath.diagnosis.diagnosis import Diagnosis, Question
+from podpath.diagnosis.meeting import Meeting
 from podpath.net.provenance import Gap
 from podpath.report.borders import branch_object, gap_object, packet_object, quote_object
 from podpath.report.diagnosis_text import representative
@@ -36,6 +37,7 @@ def render_diagnosis_json(diagnosis: Diagnosis) -> str:
             ],
             "gaps": [gap_object(gap) for gap in diagnosis.gaps],
             "notes": [escape(note) for note in diagnosis.notes],
+            "partings": [_parting(meeting) for meeting in diagnosis.partings],
         }
     )
 
@@ -65,6 +67,7 @@ def finding_object(finding: Finding) -> dict[str, object]:
         "claim": escape(finding.claim),
         "evidence": [quote_object(span) for span in finding.evidence],
         "reasoning": [escape(sentence) for sentence in finding.reasoning],
+        "history": [escape(sentence) for sentence in finding.history],
         "breaks": [escape(item) for item in finding.breaks],
         "repairs": [_repair(repair) for repair in finding.repairs],
         "prevention": escape(finding.prevention),
@@ -89,6 +92,15 @@ def _conversation(conversation: Conversation) -> dict[str, object]:
         "truncated": conversation.truncated,
         "packets": [packet_object(trace) for trace in branch.traces] if branch is not None else [],
         "branches": [branch_object(branch) for branch in conversation.branches],
+    }
+
+
+def _parting(meeting: Meeting) -> dict[str, object]:
+    return {
+        "probe": escape(meeting.probe),
+        "packet": meeting.packet,
+        "predicted": {"says": escape(meeting.predicted), "evidence": [quote_object(span) for span in meeting.predicted_by]},
+        "seen": {"says": escape(meeting.seen), "evidence": [quote_object(span) for span in meeting.seen_by]},
     }
 
 

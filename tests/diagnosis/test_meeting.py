@@ -1,0 +1,85 @@
+"""Prediction meets observation: where walks and captures agree, and where they part."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from podpath.diagnosis.diagnose import diagnose
+from podpath.diagnosis.meeting import Meeting, Place, predict_places
+from podpath.report.parting_text import render_partings
+from podpath.report.style import Style
+from tests.checks.captures import CLIENT, SERVER, case_of, handshake, tcp
+from tests.diagnosis.scenes import (
+    ACK,
+    BAD,
+    GOOD,
+    HOST_IP,
+    OUTSIDE,
+    POD,
+    attempt,
+    case,
+    cilium_node,
+    frame,
+    handshake_capture,
+    known,
+)
+
+PROBE = f"tcp {POD}:5000 > {OUTSIDE}:80"
+
+
+def test_cause_is_seen_to_come_true() -> None:
+    """Where captures show the dropped packet as far as the walk has it come, the cause says so and quotes the frame."""
+    (cause, *_) = diagnose(case(cilium_node(known(BAD)), attempt(PROBE), sightings=handshake_capture())).findings
+
+    assert any("Captures show the same: the ACK is seen on lxc1" in reason for reason in cause.reasoning)
+    assert any("never on eth0" in reason for reason in cause.reasoning)
+    assert f"lxc1 in {POD}:5000 > {OUTSIDE}:80" in [span.text for span in cause.evidence]
+
+
+def test_parting_tells_both_sides() -> None:
+    """Where the walk lets a packet pass that captures do not show further on, both say so with their lines."""
+    answer = diagnose(case(cilium_node(known(GOOD)), attempt(PROBE), sightings=handshake_capture()))
+    (parted,) = answer.partings
+
+    assert not parted.agrees
+    assert "not seen on" in parted.seen
+    assert parted.predicted_by
+    assert parted.seen_by
+
+
+def test_failing_flow_of_a_capture_becomes_a_probe() -> None:
+    """Nobody has to tell of a failure: a connection that a capture shows to fail is walked."""
+    answer = diagnose(case_of(*handshake(), tcp(1.04, f"{SERVER} > {CLIENT}", "S.", 77_000, 1001)))
+
+    assert ["tcp 10.7.0.5:41000 > 198.18.4.9:443"] == [str(one.probe).partition(" from")[0] for one in answer.conversations]
+
+
+def test_nothing_parts_where_all_is_seen_as_predicted() -> None:
+    """A capture of a connection that works, of which all packets pass both devices, is no parting."""
+    out = frame(f"{HOST_IP}:5000 > {OUTSIDE}:80", ACK, "out eth0", seq=8)
+    works = replace(attempt(PROBE), result="ok")
+    answer = diagnose(case(cilium_node(known(GOOD)), works, sightings=(*handshake_capture(), out)))
+
+    assert answer.partings == ()
+
+
+def test_places_of_a_dropped_packet_end_before_the_drop() -> None:
+    """The device that a dropped packet was routed to is not one that a capture would show it on."""
+    answer = diagnose(case(cilium_node(known(BAD)), attempt(PROBE), sightings=handshake_capture()))
+    branch = answer.findings[0].shown_by
+    assert branch is not None
+    syn, *_, ack = branch.traces
+
+    assert Place("host", "eth0") in predict_places(syn)
+    assert Place("host", "lxc1") in predict_places(ack)
+    assert Place("host", "eth0") not in predict_places(ack)
+    assert ["lxc1", "eth0 in netns pod"] == [str(Place("host", "lxc1")), str(Place("pod", "eth0"))]
+
+
+def test_parting_is_safe_to_print() -> None:
+    """What comes from evidence is escaped, and nothing is printed where nothing parts."""
+    meeting = Meeting("tcp a > b", "ACK\x1b[2J", False, "passes eth0", (), "seen on \x1b[31mlxc1", ())
+    lines = render_partings([meeting], Style(width=100))
+
+    assert not any("\x1b" in line for line in lines)
+    assert render_partings([], Style(width=100)) == []
