@@ -61,9 +61,11 @@ def generate_case(seed: int, kernel: str | None = None) -> GeneratedCase:
     frame = draw_frame(chance, topology, probe) if probe.netns != HOST and chance.random() < 0.2 else None
     if frame is not None:
         count_states(chance, host, flavour)
-    if not any(match.name == "set" for table in host.tables.values() for rules in table.chains.values() for rule in rules
-               for match in rule.matches):  # fmt: skip
-        host.sets = {}
+    rules = [rule for table in host.tables.values() for chain in table.chains.values() for rule in chain]
+    if not any(match.name == "set" for rule in rules for match in rule.matches) and not any(
+        rule.target is not None and rule.target.name == "SET" for rule in rules
+    ):
+        host.sets = {}  # to make them costs a process
     node = topology.draft.freeze(kernel, () if frame else PORTS)
     return GeneratedCase(seed=seed, topology=topology.name, node=node, probe=probe, nat=nat, fault=fault, frame=frame)
 

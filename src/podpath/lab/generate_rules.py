@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from podpath.lab.draft import BASE_CHAINS, DraftNetns
+from podpath.lab.generate_rare import LOGGED, draw_rare_match, draw_rare_protocol, draw_rare_target
 from podpath.lab.topologies import Topology
 from podpath.net import protocols
 from podpath.net.addresses import Address, Prefix
@@ -72,12 +73,12 @@ def _insert_counting_rules(chance: Random, topology: Topology, chain: str, rules
 
 def _draw_rule(chance: Random, topology: Topology, table: str, chain: str, user: tuple[str, ...]) -> Rule:
     protocol = chance.choice((protocols.TCP, protocols.TCP, protocols.UDP, protocols.ICMP))
-    fields = draw_fields(chance, topology, protocol, chain)
+    fields = draw_fields(chance, topology, protocol, chain, table)
     target = _draw_target(chance, table, chain, user, fields)
     return make_rule(target, **fields)
 
 
-def draw_fields(chance: Random, topology: Topology, protocol: int, chain: str) -> dict[str, object]:
+def draw_fields(chance: Random, topology: Topology, protocol: int, chain: str, table: str = "nat") -> dict[str, object]:
     """Draw the typed fields and the extensions of a rule; user chains take only what every hook allows."""
     fields: dict[str, object] = {}
     addresses = [address for _, address in topology.speakers] + [VIP]
@@ -92,8 +93,16 @@ def draw_fields(chance: Random, topology: Topology, protocol: int, chain: str) -
     if chance.random() < 0.5:
         fields["protocol"] = ProtocolMatch(protocol, chance.random() < 0.1)
     matches = []
-    if "protocol" in fields and not fields["protocol"].negated:  # type: ignore[attr-defined]  # a ProtocolMatch
+    plain = "protocol" in fields and not fields["protocol"].negated  # type: ignore[attr-defined]  # a ProtocolMatch
+    unspoken = draw_rare_protocol(chance)
+    if unspoken is not None:
+        protocol, plain = unspoken[0], True
+        fields["protocol"] = ProtocolMatch(protocol)
+        matches.append(unspoken[1])
+    elif plain:
         matches += _draw_protocol_match(chance, protocol)
+    rare = draw_rare_match(chance, table, chain, protocol if plain else 0)
+    matches += [rare] if rare is not None else []
     matches += [match for draw in _MATCHES if chance.random() < 0.1 and (match := draw(chance, addresses, chain))]
     fields["matches"] = tuple(matches)
     return fields
@@ -211,6 +220,7 @@ def make_sets(addresses: list[Address]) -> dict[str, IpSet]:
         "S-ip": ("hash:ip", (SetMember((first,)),)),
         "S-net": ("hash:net", (SetMember((net,)), SetMember((str(Prefix.of(addresses[1], 24)),), nomatch=True))),
         "S-ipport": ("hash:ip,port", (SetMember((second, "tcp:80")), SetMember((first, "udp:8080")))),
+        LOGGED: ("hash:ip", ()),
         "S-list": ("list:set", (SetMember(("S-net",)), SetMember(("S-ip",)))),
     }
     return {name: IpSet(name=name, type=kind, family=4, members=entries) for name, (kind, entries) in members.items()}
@@ -234,6 +244,9 @@ _NFLOG = Target("NFLOG", (MatchOption("nflog-group", ("9",)),))
 
 
 def _draw_target(chance: Random, table: str, chain: str, user: tuple[str, ...], fields: dict[str, object]) -> Target | None:
+    rare = draw_rare_target(chance, table, chain, fields)
+    if rare is not None:
+        return rare
     choices: list[Target | None] = [
         Target("ACCEPT"),
         Target("RETURN"),

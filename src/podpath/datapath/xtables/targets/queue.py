@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from podpath.datapath.netfilter.state import Act, Decision, HookState
-from podpath.datapath.netfilter.verdicts import ACCEPT, DROP, Verdict
+from podpath.datapath.netfilter.verdicts import ACCEPT, Drop, Verdict
 from podpath.datapath.xtables.context import RuleContext, single
 from podpath.net.provenance import Option
 from podpath.node.netfilter import Target
@@ -13,6 +13,8 @@ from podpath.node.netfilter import Target
 if TYPE_CHECKING:
     from podpath.datapath.netfilter.rules import CompiledRule
 
+FREED = Drop("NOT_SPECIFIED")
+"""What is not queued is freed without a reason (net/netfilter/nf_queue.c:nf_queue v6.12)."""
 KNOWN = frozenset({"queue-num", "queue-balance", "queue-bypass", "queue-cpu-fanout"})
 
 
@@ -34,6 +36,6 @@ def compile_target(target: Target, context: RuleContext) -> Act:
         text = "{0} rule {1} queues it for a program, which is taken to {2} it"
         word = "accept" if accepted else "drop"
         state.decision = Decision(word, text, (rule.chain, rule.position, word), rule.span)
-        return ACCEPT if accepted else DROP
+        return ACCEPT if accepted else FREED
 
     return queue
