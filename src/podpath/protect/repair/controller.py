@@ -23,7 +23,7 @@ from podpath.protect.repair.memory import Memory
 from podpath.protect.repair.policy import Action, Policy
 
 LOG = logging.getLogger("podpath.protect.repair")
-RECHECK = 10.0
+RECHECK = 5.0
 """Seconds until a pod that is held back by the node's state is considered again."""
 
 
