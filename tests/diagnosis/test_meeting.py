@@ -51,7 +51,7 @@ def test_failing_flow_of_a_capture_becomes_a_probe() -> None:
     """Nobody has to tell of a failure: a connection that a capture shows to fail is walked."""
     answer = diagnose(case_of(*handshake(), tcp(1.04, f"{SERVER} > {CLIENT}", "S.", 77_000, 1001)))
 
-    assert ["tcp 10.7.0.5:41000 > 198.18.4.9:443"] == [str(one.probe).partition(" from")[0] for one in answer.conversations]
+    assert ["tcp 10.7.0.5:41000 > 198.18.4.9:443"] == [str(one.probe).partition(" in ")[0] for one in answer.conversations]
 
 
 def test_nothing_parts_where_all_is_seen_as_predicted() -> None:
