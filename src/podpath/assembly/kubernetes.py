@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from podpath.assembly.disputes import Claim, Disputes
 from podpath.assembly.draft import NodeDraft
 from podpath.assembly.scenes import Evidence, host_of_prompt
+from podpath.evidence.cni import CNI_FILE
 from podpath.evidence.records import CiliumOptionRecord, CniRecord, PodRecord, ServicePortRecord, ServiceRecord
 from podpath.net.addresses import Address
-from podpath.net.provenance import Fact, Span
+from podpath.net.provenance import Fact, Source, Span
 from podpath.node.node import Cilium, CniNetwork, Pod, Service, ServicePort
 
 _ADDRESS_NAME = re.compile(r"(?<!\d)(\d{1,3})[-.](\d{1,3})[-.](\d{1,3})[-.](\d{1,3})(?!\d)")
@@ -119,13 +120,20 @@ def _assemble_cni(draft: NodeDraft, evidence: Evidence) -> None:
             continue
         draft.cni.append(
             CniNetwork(
-                path=record.span.source.name,
+                path=_cni_path(record.span.source),
                 name=record.name or "",
                 version=record.version or "",
                 plugins=tuple(_plugin_types(record)),
                 span=record.span,
+                fault=record.fault,
             )
         )
+
+
+def _cni_path(source: Source) -> str:
+    """Give the file's path: the evidence's own, or what its command printed where the evidence is a document."""
+    found = CNI_FILE.search(source.command or "")
+    return found["path"] if found is not None and not source.name.endswith(found["path"].rpartition("/")[2]) else source.name
 
 
 def _plugin_types(record: CniRecord) -> Iterator[str]:

@@ -23,6 +23,7 @@ from podpath.net.errors import PodpathError
 
 FORMAT = "podpath/bundle/v1"
 CNI_DIRECTORY = Path("/etc/cni/net.d")
+_CNI_NAME = re.compile(r"\.(?:conf|conflist|json)(?:\.|$)")
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -125,8 +126,11 @@ def _collect_commands(commands: tuple[FileCommand, ...], namespace: Namespace, m
 
 
 def _cni_files() -> Iterator[Path]:
+    """Give the configurations, set aside ones too; a kubeconfig that stands beside them holds a token and is left where it is."""
     if CNI_DIRECTORY.is_dir():
-        yield from (path for path in sorted(CNI_DIRECTORY.iterdir()) if path.is_file() and not path.is_symlink())
+        for path in sorted(CNI_DIRECTORY.iterdir()):
+            if _CNI_NAME.search(path.name) and path.is_file() and not path.is_symlink():
+                yield path
 
 
 def _emit_manifest(namespaces: tuple[Namespace, ...], files: Mapping[str, bytes], now: float, missing: list[str]) -> bytes:

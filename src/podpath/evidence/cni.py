@@ -9,14 +9,18 @@ from collections.abc import Mapping
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format
 from podpath.evidence.ledger import Ledger
 from podpath.evidence.records import CniRecord, Reading
-from podpath.net.provenance import Source
+from podpath.net.provenance import Source, Span
 
 _KEYS = re.compile(r'"(?:cniVersion|plugins)"\s*:')
+CNI_FILE = re.compile(r"\bcat\s+(?P<path>\S*/net\.d/\S+\.(?:conf|conflist|json))\s*$")
+"""The command that prints one file of the CNI folder: what it prints is meant to be a configuration, whatever it is."""
 _TYPED = re.compile(r'"type"\s*:\s*"[\w.-]+"')
 
 
 def recognise_cni(source: Source) -> int:
-    """Recognise JSON with `cniVersion`, and plugins or a type."""
+    """Recognise JSON with `cniVersion`, and plugins or a type; and whatever stands in a file of the CNI folder."""
+    if CNI_FILE.search(source.command or ""):
+        return CERTAIN
     head = "\n".join(source.lines[:200])[:20000]
     if not head.lstrip().startswith(("{", '"')) or not _TYPED.search(head):
         return NO
@@ -33,12 +37,10 @@ def read_cni(source: Source) -> Reading:
         value: object = json.loads(text)
     except (ValueError, RecursionError) as error:
         where = getattr(error, "lineno", 1)
-        ledger.gap(filled[0] if filled else 0, f"expected a CNI configuration in JSON, saw an error at its line {where}: {error}",
-                   filled[-1] if filled else 0)  # fmt: skip
-        return ledger.close("a CNI configuration")
+        said = "it is empty" if not filled else f"an error at its line {where}: {error}"
+        return _refuse(ledger, filled, f"expected a CNI configuration in JSON, saw {said}")
     if not isinstance(value, dict):
-        ledger.gap(filled[0], "expected an object of JSON", filled[-1])
-        return ledger.close("a CNI configuration")
+        return _refuse(ledger, filled, "expected an object of JSON")
     listed = value.get("plugins")
     single = not isinstance(listed, list)
     plugins: list[object] = [value] if single else list(listed or ())
@@ -51,6 +53,16 @@ def read_cni(source: Source) -> Reading:
             single=single,
         )
     )
+    return ledger.close("a CNI configuration")
+
+
+def _refuse(ledger: Ledger, filled: list[int], why: str) -> Reading:
+    """Keep what is no configuration: as a record where it stands in the CNI folder, since a runtime would meet it there."""
+    if CNI_FILE.search(ledger.source.command or ""):
+        span = ledger.span(filled[0], filled[-1]) if filled else Span(ledger.source, 1, 1)
+        ledger.add(CniRecord(span=span, name=None, version=None, plugins=(), fault=why))
+    else:
+        ledger.gap(filled[0] if filled else 0, why, filled[-1] if filled else 0)
     return ledger.close("a CNI configuration")
 
 

@@ -258,6 +258,8 @@ class CniRecord(Record):
     plugins: tuple[Mapping[str, object], ...]
     single: bool = False
     """True for a `.conf` with one plugin at the top level."""
+    fault: str = ""
+    """Why a file of the CNI folder is no configuration; empty for one that is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -92,6 +92,9 @@ class CniNetwork:
     plugins: tuple[str, ...]
     """Plugin types in chain order."""
     span: Span | None = None
+    """The whole file."""
+    fault: str = ""
+    """Why the file is no configuration; empty for one that is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
