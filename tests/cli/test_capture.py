@@ -135,3 +135,49 @@ def test_printed_captures_need_no_numpy(printed: Path) -> None:
     assert "lost beyond" in shown.stdout
     assert refused.returncode == 2
     assert "pip install 'podpath[capture]'" in refused.stderr
+
+
+def two_points(folder: Path) -> tuple[Path, Path]:
+    """Write captures of two points, the second of which does not show the client's ACK."""
+    there, back = ("10.7.0.5", "198.18.4.9"), ("198.18.4.9", "10.7.0.5")
+    syn = frames.ethernet(0x0800, frames.ipv4(6, frames.tcp(0x02, ports=(41000, 443), numbers=(1000, 0)), ends=there))
+    answer_ = frames.ethernet(0x0800, frames.ipv4(6, frames.tcp(0x12, ports=(443, 41000), numbers=(77_000, 1001)), ends=back))
+    ack = frames.ethernet(0x0800, frames.ipv4(6, frames.tcp(0x10, ports=(41000, 443), numbers=(1001, 77_001)), ends=there))
+    whole = frames.pcap([syn, answer_, ack, answer_, answer_])
+    near, far = folder / "near.pcap", folder / "far.pcap"
+    near.write_bytes(whole)
+    size = 16 + len(syn)
+    far.write_bytes(whole[:24] + b"".join(whole[24 + at * size : 24 + (at + 1) * size] for at in (0, 1, 3, 4)))
+    return near, far
+
+
+def test_loss_between_two_captures_is_named(tmp_path: Path) -> None:
+    """The ACK that the second point does not show is lost between the two, and quoted where it was seen last."""
+    code, document = answer(*two_points(tmp_path))
+    lost = next(finding for finding in document["findings"] if finding["check"] == "lost-between")
+
+    assert code == 1
+    assert "ACK is lost between near.pcap and far.pcap" in lost["claim"]
+    assert (str(tmp_path / "near.pcap"), 3) == (lost["evidence"][0]["source"], lost["evidence"][0]["line"])
+
+
+def test_ladder_is_drawn_in_the_terminal_and_as_svg(tmp_path: Path) -> None:
+    """The connection that fails is drawn across both points, its lost packet marked, and written as a picture."""
+    picture = tmp_path / "ladder.svg"
+    files = [str(path) for path in two_points(tmp_path)]
+    done = CliRunner().invoke(podpath, ["capture", "--ladder", "--svg", str(picture), *files])
+
+    assert done.exit_code == 1
+    assert "ACK lost between A and B" in done.output
+    assert picture.read_text(encoding="utf-8").startswith("<svg")
+
+
+def test_ladder_of_printed_captures_alone_is_refused_or_drawn(printed: Path, tmp_path: Path) -> None:
+    """A drawing that cannot be made, or not be written, ends with exit code 2 and says why."""
+    for arguments in (("--ladder", "--host", "10.9.9.9"), ("--svg", str(tmp_path / "none" / "x.svg"))):
+        done = subprocess.run(
+            [sys.executable, "-m", "podpath", "capture", *arguments, str(printed)], capture_output=True, text=True, check=False
+        )
+
+        assert done.returncode == 2
+        assert done.stderr.startswith("podpath: ")

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
 
+from podpath.capture.sightings import Ladder
 from podpath.cli.case import read_captured
 from podpath.cli.options import F, output_options
 from podpath.cli.terminal import choose_style, progress
-from podpath.diagnosis.capture_answer import answer_captures
+from podpath.collect.matched import MatchedCaptures
+from podpath.diagnosis.capture_answer import CaptureAnswer, answer_captures
 from podpath.diagnosis.capture_filter import Wanted, narrow, parse_wanted
+from podpath.net.errors import UsageError
 from podpath.report.capture_json import render_capture_json
 from podpath.report.capture_text import render_capture
+from podpath.report.ladder import render_ladder
+from podpath.report.ladder_svg import render_ladder_svg
 
 _WANTED = "podpath.wanted"
 """Where the filters of one call are kept: any number of them narrows what is shown."""
@@ -35,8 +41,12 @@ def _filter(name: str, metavar: str, text: str, kind: click.ParamType[Any] | Non
 @_filter("--connection", "C", "Only this connection, e.g. 'tcp 10.0.0.1:1024 > 10.0.0.2:80', or as much of it as you know.")
 @_filter("--host", "ADDRESS", "Only connections of this address.")
 @_filter("--port", "PORT", "Only connections to or from this port.", click.IntRange(1, 65535))
+@click.option(
+    "--ladder", is_flag=True, help="Draw the connection asked about, or the first that fails, across the capture points."
+)
+@click.option("--svg", type=click.Path(dir_okay=False), metavar="FILE", help="Write the same drawing as SVG into this file.")
 @output_options
-def capture(files: tuple[str, ...], *, as_json: bool, colour: str, verbose: bool) -> None:
+def capture(files: tuple[str, ...], *, ladder: bool, svg: str | None, as_json: bool, colour: str, verbose: bool) -> None:
     """Say what captures alone show, each finding with the packets that show it.
 
     FILES are pcap and pcapng files, packed (.gz, .zst) or not, printed captures of tcpdump, tickets with some in them, bundles,
@@ -61,8 +71,35 @@ def capture(files: tuple[str, ...], *, as_json: bool, colour: str, verbose: bool
     with progress("looking for faults"):
         points, states = (matched.points, matched.count_states()) if matched is not None else ((), None)
         answer = answer_captures(case, points, None if wanted else states)
+    style = choose_style(colour, verbose=verbose)
+    drawings: list[str] = []
+    if ladder or svg:
+        drawn = _draw(matched, answer, wanted)
+        drawings += [render_ladder(drawn, style)] if ladder else []
+        if svg:
+            _write(svg, render_ladder_svg(drawn))
     if as_json:
         click.echo(render_capture_json(answer), nl=False)
     else:
-        click.echo(render_capture(answer, choose_style(colour, verbose=verbose)), nl=False, color=True)
+        click.echo(render_capture(answer, style, drawings), nl=False, color=True)
     context.exit(answer.exit_code)
+
+
+def _draw(matched: MatchedCaptures | None, answer: CaptureAnswer, wanted: Sequence[Wanted]) -> Ladder:
+    """Lay out the connection that is asked about, else the one that a fault is about, else the first that fails."""
+    if matched is None:
+        raise UsageError("a ladder is drawn of capture files (pcap, pcapng); none is among what was given")
+    broken = [item.partition(": ")[0] for finding in answer.findings for item in finding.breaks]
+    names = (*broken, *(one.words for one in answer.connections))
+    fits = (lambda words: all(one.fits_words(words) for one in wanted)) if wanted else None
+    drawn = matched.draw(names, fits)
+    if drawn is None:
+        raise UsageError("no connection in the capture files fits: there is nothing to draw")
+    return drawn
+
+
+def _write(path: str, drawing: str) -> None:
+    try:
+        Path(path).write_text(drawing, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{path}: {str(error.strerror).lower()}") from error

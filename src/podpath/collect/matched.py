@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -21,10 +21,12 @@ from podpath.node.case import CapturedPoint, LostPacket
 if TYPE_CHECKING:
     from podpath.capture.matching import Matching
     from podpath.capture.points import CapturedFile, Point
-    from podpath.capture.sightings import Connection, Loss, Sighting
+    from podpath.capture.sightings import Connection, Ladder, Loss, Sighting
 
 MOST_LOST = 1000
 """Lost packets that are told, each with its line."""
+MOST_NAMED = 100_000
+"""Connections that are looked through for one by its name."""
 _SECOND = 1_000_000_000
 
 
@@ -68,6 +70,18 @@ class MatchedCaptures:
         lost = tuple(islice(found, MOST_LOST))
         names = {number: self._name(number) for number in {loss.connection for loss in lost}}
         return tuple(self._as_fact(loss, names[loss.connection]) for loss in lost)
+
+    def draw(self, names: Sequence[str], fits: Callable[[str], bool] | None = None) -> Ladder | None:
+        """Lay out one connection: the first that `fits`, else the first of these names that there is, else the first of all."""
+        from podpath.capture.ladders import lay_out  # noqa: PLC0415 - as above
+
+        count = len(self.matching)
+        if fits is not None:
+            number = next((number for number in range(count) if fits(self._name(number))), None)
+        else:
+            spelled = {self._name(number): number for number in reversed(range(min(count, MOST_NAMED)))}
+            number = next((spelled[name] for name in names if name in spelled), 0 if count else None)
+        return None if number is None else lay_out(self.matching, number)
 
     def quote(self, sightings: Iterable[Sighting]) -> tuple[Span, ...]:
         """Give the line of each packet, as tcpdump would print it; its number is that of the packet."""

@@ -50,6 +50,15 @@ class Wanted(NamedTuple):
         forth = self.one.fits(talk.client) and self.other.fits(talk.server)
         return forth or (self.one.fits(talk.server) and self.other.fits(talk.client))
 
+    def fits_words(self, words: str) -> bool:
+        """Tell whether a connection is asked about, by its words: `tcp 10.0.0.1:1024 > 10.0.0.2:80`."""
+        name, near, _, far = words.split(" ")
+        if self.protocol not in (None, protocols.protocol_number(name)):
+            return False
+        ends = [(end.address, end.port) for end in (parse_end(near), parse_end(far)) if end.address is not None]
+        first, second = ends
+        return (self.one.fits(first) and self.other.fits(second)) or (self.one.fits(second) and self.other.fits(first))
+
 
 ANY = End(None, 0)
 
