@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, tzinfo
@@ -68,7 +67,7 @@ def _find_window(logs: Logs, told: Told) -> Window | None:
 
 def _given_window(logs: Logs, told: Told, failed_at: float) -> Window:
     """Take the moment that is said; a failure that the logs have then tells the timeout that nobody says."""
-    near = (one for reading in logs.readings for one in find_failures(reading) if abs(one.event.time - failed_at) <= NEAR)
+    near = (one for reading in logs.readings for one in find_failures(reading, failed_at - NEAR, failed_at + NEAR))
     seen = min(near, key=lambda one: abs(one.event.time - failed_at), default=None)
     timeout = told.timeout if told.timeout is not None or seen is None else seen.timeout
     return Window(
@@ -97,17 +96,14 @@ def _shown(marked: Sequence[Marked], window: Window | None, stories_events: Sequ
 def _symptoms(logs: Logs, window: Window | None) -> Iterator[Event]:
     if window is None:
         return
-    failures = sorted((failure for reading in logs.readings for failure in find_failures(reading)), key=lambda one: one.first)
-    yield from (failure.event for failure in failures if failure.first >= window.began)
+    last = window.failed_at + REACH
+    failures = (failure for reading in logs.readings for failure in find_failures(reading, window.began, last))
+    yield from (failure.event for failure in sorted(failures, key=lambda one: one.first))
 
 
 def _covers(logs: Logs, window: Window) -> bool:
     """Tell whether some log that is written all the time has lines before the window and after its end."""
-    for reading in logs.dense:
-        times = [time for time in reading.times if not math.isnan(time)]
-        if times and min(times) <= window.start + RESOLUTION and max(times) >= window.began - RESOLUTION:
-            return True
-    return False
+    return any(span.first <= window.start + RESOLUTION and span.last >= window.began - RESOLUTION for span in logs.spans)
 
 
 def _questions(logs: Logs, window: Window | None) -> Iterator[str]:
@@ -120,7 +116,7 @@ def _questions(logs: Logs, window: Window | None) -> Iterator[str]:
             yield "When did it last work? --last-ok T narrows the window."
         if not _covers(logs, window):
             yield "The logs do not reach over the window: journalctl --since and --until, /var/log/messages, dmesg -T."
-    if any(math.isnan(time) for reading in logs.readings for time in reading.times):
+    if logs.unplaced:
         yield "Some events have an age, or the kernel's seconds: --now T says when they were printed; dmesg -T prints times."
 
 

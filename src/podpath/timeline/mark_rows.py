@@ -14,6 +14,14 @@ class Row(NamedTuple):
     verb: str
 
 
+_NAMED = re.compile(r"\(\?P<\w+>")
+
+
+def join_rows(rows: tuple[Row, ...]) -> re.Pattern[str]:
+    """Give one pattern that is found wherever one of the rows' is: most messages are none of theirs, which is seen at once."""
+    return re.compile("|".join(f"(?:{_NAMED.sub('(?:', row.pattern.pattern)})" for row in rows))
+
+
 def _row(pattern: str, kind: str, verb: str) -> Row:
     return Row(re.compile(pattern), kind, verb)
 

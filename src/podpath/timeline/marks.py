@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from podpath.timeline.event import Event
-from podpath.timeline.mark_rows import ANYBODY, KERNEL, Row
+from podpath.timeline.mark_rows import ANYBODY, KERNEL, Row, join_rows
 from podpath.timeline.services import find_service
 
 
@@ -132,10 +132,10 @@ def _mark_unit(program: str, message: str) -> Mark | None:
         return None
     if found is None:
         return None
-    service = find_service(found["unit"])
+    unit = found["unit"].removesuffix(".service")
+    service = find_service(found["unit"]) if _DULL_UNIT.match(unit) is None else None
     if service is not None:
         return Mark(service.kind, service.subject, verb)
-    unit = found["unit"].removesuffix(".service")
     return None if _DULL_UNIT.match(unit) else Mark("service", unit[:60], verb)
 
 
@@ -148,15 +148,18 @@ _DULL_UNIT = re.compile(
 )
 
 
+_ANY_KERNEL, _ANY_OTHER = join_rows(KERNEL), join_rows(ANYBODY)
+
+
 def _mark_kernel(program: str, message: str) -> Mark | None:
     if program not in {"kernel", ""}:
         return None
-    return _match_rows(KERNEL, message)
+    return _match_rows(KERNEL, message) if _ANY_KERNEL.search(message) else None
 
 
 def _mark_anybody(program: str, message: str) -> Mark | None:
     del program
-    return _match_rows(ANYBODY, message)
+    return _match_rows(ANYBODY, message) if _ANY_OTHER.search(message) else None
 
 
 def _match_rows(rows: tuple[Row, ...], message: str) -> Mark | None:

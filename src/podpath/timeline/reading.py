@@ -26,6 +26,8 @@ _HALF_YEAR = 183 * 86_400.0
 _SLACK = 86_400.0
 _SAMPLED = 400
 """Lines with a stamp within that are compared: they agree, or they are of several processes."""
+_LOOKED_AT = 50_000
+"""Lines of a log in which such stamps are looked for."""
 _QUARTER = 900
 
 
@@ -34,8 +36,12 @@ class Logs:
     """The logs of one node."""
 
     readings: tuple[LogReading, ...]
-    dense: tuple[LogReading, ...] = ()
-    """Those in which something stands every few minutes: where they are silent nothing happened that they log."""
+    reach: Reach | None = None
+    """From when to when they reach, histories of packages only where nothing else does; None where no event has a time."""
+    spans: tuple[Reach, ...] = ()
+    """The same of each log that is written all the time."""
+    unplaced: bool = False
+    """True where some event has no time."""
     notes: tuple[str, ...] = ()
     """What was derived to read them, for those who doubt it."""
 
@@ -44,20 +50,16 @@ class Logs:
         """All lines that could not be read."""
         return tuple(gap for reading in self.readings for gap in reading.gaps)
 
-    @property
-    def reach(self) -> Reach | None:
-        """From when to when they reach, histories of packages only where nothing else does; None where no event has a time."""
-        return reach_of(self.dense) or reach_of(self.readings)
-
 
 def reach_of(readings: Iterable[LogReading]) -> Reach | None:
     """Give the first and the last moment of these logs; None where no event has a time."""
-    ends = [
-        (min(placed), max(placed))
-        for placed in ([time for time in one.times if not math.isnan(time)] for one in readings)
-        if placed
-    ]
-    return Reach(min(first for first, _ in ends), max(last for _, last in ends)) if ends else None
+    spans = [span for reading in readings if (span := _span(reading)) is not None]
+    return Reach(min(span.first for span in spans), max(span.last for span in spans)) if spans else None
+
+
+def _span(reading: LogReading) -> Reach | None:
+    placed = [time for time in reading.times if time == time]  # noqa: PLR0124 - NaN is not itself: the quickest way to ask a million
+    return Reach(min(placed), max(placed)) if placed else None
 
 
 def read_logs(sources: Sequence[Source], clock: Clock) -> Logs:
@@ -81,9 +83,13 @@ def read_logs(sources: Sequence[Source], clock: Clock) -> Logs:
         if row.name == "dmesg":
             boots = _infer_boots(source, kernel, clock)
             readings[place] = row.read(source, replace(clock, boots=boots))
-    ordered = sorted(readings)
-    dense = tuple(readings[place] for place in ordered if not found[place][1].sparse)
-    return Logs(readings=tuple(readings[place] for place in ordered), dense=dense, notes=tuple(dict.fromkeys(notes)))
+    ordered = tuple(readings[place] for place in sorted(readings))
+    spans = tuple(
+        span for place in sorted(readings) if not found[place][1].sparse and (span := _span(readings[place])) is not None
+    )
+    reach = Reach(min(span.first for span in spans), max(span.last for span in spans)) if spans else reach_of(ordered)
+    unplaced = any(math.isnan(sum(reading.times)) for reading in ordered)
+    return Logs(readings=ordered, reach=reach, spans=spans, unplaced=unplaced, notes=tuple(dict.fromkeys(notes)))
 
 
 def _reference(found: Sequence[tuple[Source, LogFormat]], readings: dict[int, LogReading], clock: Clock) -> float:

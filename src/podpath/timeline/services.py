@@ -69,6 +69,12 @@ SERVICES: tuple[Service, ...] = (
 """The first whose names stand in a text is meant."""
 
 
+_ANY = re.compile("|".join(service.names.pattern for service in SERVICES), re.IGNORECASE)
+"""Most texts name none of them: that is seen at once."""
+
+
 def find_service(text: str) -> Service | None:
     """Give the service that a unit, a description or a program stands for; None where none of these is named."""
+    if _ANY.search(text) is None:
+        return None
     return next((service for service in SERVICES if service.names.search(text)), None)

@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from math import inf
 
 from podpath.evidence.failures import parse_failure, parse_result
 from podpath.net.provenance import Span
@@ -71,12 +72,23 @@ def find_window(readings: Sequence[LogReading], told: Collection[Span] = ()) -> 
     )  # fmt: skip
 
 
-def find_failures(reading: LogReading) -> Iterator[Failure]:
-    """Give the failed connections that a log tells of, those without a time left out."""
-    for event in _events_at(reading, find_lines(reading.source.lines, _SIGNS)):
+def find_failures(reading: LogReading, first: float = -inf, last: float = inf) -> Iterator[Failure]:
+    """Give the failed connections that a log tells of between two moments, those without a time left out."""
+    lines = reading.source.lines
+    start, end = _line_range(reading, first, last) if first > -inf or last < inf else (0, len(lines))
+    for event in _events_at(reading, [start + index for index in find_lines(lines[start:end], _SIGNS)]):
         failure = read_failure(event)
-        if failure is not None:
+        if failure is not None and first <= event.time <= last:
             yield failure
+
+
+def _line_range(reading: LogReading, first: float, last: float) -> tuple[int, int]:
+    """Give the lines within which all events between two moments stand."""
+    places = [place for place, time in enumerate(reading.times) if first <= time <= last]
+    if not places:
+        return 0, 0
+    base = reading.source.first_line
+    return reading.events[places[0]].span.line - base, reading.events[places[-1]].span.last_line - base + 1
 
 
 def read_failure(event: Event) -> Failure | None:

@@ -43,7 +43,7 @@ class _Stamps:
             return self._read_new(line)
         fraction = stamp[20:26]
         second = self._known.get(stamp[:20] + stamp[26:])
-        if second is None or not fraction.isdecimal() or not fraction.isascii():
+        if second is None or not fraction.isdecimal():
             return self._read_new(line)
         return second + int(fraction) * 1e-6
 
