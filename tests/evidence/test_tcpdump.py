@@ -252,3 +252,61 @@ def test_all_that_tcpdump_prints_is_accounted_for() -> None:
         read += sum(isinstance(record, PacketRecord) and record.packet is not None for record in reading.records)
         unread += sum(" IP " in gap.span.text and " > " in gap.span.text for gap in reading.gaps)
     assert unread < 0.01 * read
+
+
+BEHIND_HEADERS = [
+    ("    1  IP 10.0.0.1.5 > 10.0.0.2.6: UDP, length 1", (17, 5, 6, 0, 1)),
+    ("22:13:20.1000000 (invalid us) IP 10.0.0.1.5 > 10.0.0.2.6: UDP, length 1", (17, 5, 6, 0, 1)),
+    ("22:13:20.1 IP6 fd00::1 > ff02::16: HBH ICMP6, multicast listener report v2, length 48", (58, 0, 0, 143, 48)),
+    (("22:13:20.1 IP6 (hlim 1, next-header HBH (0), payload length 36) fe80::1 > ff02::16: HBH (rtalert: 0x0000) (padn) "
+     "[icmp6 sum ok] ICMP6, multicast listener query v2 [max resp delay=10000], length 28"), (58, 0, 0, 130, 28)),
+    (("22:13:20.1 IP6 fd00::1 > fd00::2: RT6 (len=2, type=0 [Deprecated], segleft=1, rsv=0x0, [0]fd00::3) 5645 > 5642: "
+     "[udp sum ok] UDP, length 0"), (17, 5645, 5642, 0, 0)),
+    ("22:13:20.1 IP6 fd00::1 > fd00::2: HBH (jumbo: 80040)  41851 > 43913: Flags [P.], seq 1:80001, ack 1, win 5, length 80000",
+     (6, 41851, 43913, 0, 80000)),
+    ("22:13:20.1 IP6 fd00::1 > fd00::2: frag (1448|552)", (0, 0, 0, 0, 0)),
+    ("22:13:20.1 IP 10.0.0.1 > 10.0.0.2: ICMP extended echo request, id 42, seq 1, length 28", (1, 42, 42, 42, 28)),
+    ("22:13:20.1 IP 10.0.0.1 > 10.0.0.2: ICMP time stamp reply id 1 seq 0: org 1, recv 2, xmit 3, length 20", (1, 0, 0, 14, 20)),
+    ("22:13:20.1 IP 10.0.0.1 > 10.0.0.2: ICMP type-#49, length 3", (1, 0, 0, 49, 3)),
+    (("22:13:20.1 IP (tos 0x0, ttl 64, id 1, offset 0, flags [DF], proto UDP (17), length 98) "
+     "10.0.0.1.5 > 10.0.0.2.6: NTPv4, Client"), (17, 5, 6, 0, 70)),
+    ("22:13:20.1 IP [total length 62 > length 50] (invalid) 10.0.0.1.5 > 10.0.0.2.6: Flags [P.], seq 5:15", (6, 5, 6, 0, 10)),
+    (("22:13:20.1 IP (tos 0x0, ttl 64, id 1, offset 0, flags [DF], proto TCP (6), length 80052 [was 0, presumed BIG TCP]) "
+     "10.0.0.1.5 > 10.0.0.2.6: Flags [.], seq 1:80001, ack 1, win 5, length 80000"), (6, 5, 6, 0, 80000)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("line", "expected"), BEHIND_HEADERS)
+def test_what_stands_behind_other_headers(line: str, expected: tuple[int, ...]) -> None:
+    """Protocol, ports, type and length are read behind remarks, extension headers and headers that contradict themselves."""
+    packet = _packet(line)
+
+    assert expected == (packet.protocol, packet.sport, packet.dport, packet.icmp_type, packet.payload)
+
+
+def test_inner_packet_of_geneve_below_its_header() -> None:
+    """With -v the packet in a tunnel is on the lines below: its header after a tab, its ends on the next line."""
+    packets = _packets(
+        "22:13:20.1 IP6 (hlim 61, next-header UDP (17), payload length 6972) fd00::b.22155 > fd00::d.6081: [no cksum] Geneve, "
+        "Flags [none], vni 0x1389\n"
+        "\tIP (tos 0x0, ttl 64, id 51474, offset 0, flags [DF], proto TCP (6), length 6942)\n"
+        "    192.168.1.2.36991 > 192.168.1.1.41507: Flags [P.], seq 1:6891, ack 9, win 169, length 6890"
+    )
+
+    assert ["udp", "tcp"] == [protocols.protocol_name(each.packet.protocol) for each in packets if each.packet is not None]
+    assert (6890, "inside Geneve vni 5001") == (packets[1].packet and packets[1].packet.payload, packets[1].note)
+
+
+@pytest.mark.parametrize(
+    ("text", "operation"),
+    [
+        ("Ethernet (len 6), IPv4 (len 4), Unknown (37)", "operation 37"),
+        ("Unknown Hardware (3) (len 6), IPv4 (len 4), Request who-has 10.0.0.1 tell 10.0.0.2, length 46", "request"),
+        ("Reverse Request who-is 00:00:00:00:00:01 tell 00:00:00:00:00:02, length 46", "operation 3"),
+    ],
+)
+def test_other_arp(text: str, operation: str) -> None:
+    """ARP of other operations and hardware is told from requests and replies."""
+    record = _one(f"22:13:20.1 ARP, {text}")
+
+    assert operation == (record.arp and record.arp.operation)

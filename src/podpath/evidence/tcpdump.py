@@ -38,6 +38,7 @@ _TRAILER = re.compile(
 )
 _HEX = re.compile(r"\s+0x[0-9a-f]{4,}: ")
 _INNER = re.compile(r"\s*(?:IP6? |ARP, |(?:[0-9a-f]{2}:){5}[0-9a-f]{2} > )")
+_HEADER_ENDS = re.compile(r"(?:\)|presumed [A-Z ]+\])\s*$")
 _SECOND = re.compile(r"[^\s>]+ > [^\s,]+(?::|\s*$)")
 _FILE_LINK = re.compile(
     r"(?:.*/)?(?P<name>(?!(?:cap|capture|dump|out|test|node|pod|host|trace|tmp|file|pcap|good|bad|client|server|before|after|"
@@ -116,17 +117,18 @@ class _Reader:
     def _extent(self, index: int) -> int:
         """Give the index of the last line that goes on with the packet."""
         last = index
-        while last + 1 < len(self._lines) and self._goes_on(self._lines[index], self._lines[last + 1]):
+        while last + 1 < len(self._lines) and self._goes_on(self._lines[index], self._lines[last], self._lines[last + 1]):
             last += 1
         return last
 
-    def _goes_on(self, first: str, line: str) -> bool:
+    def _goes_on(self, first: str, before: str, line: str) -> bool:
+        """Tell whether a line goes on with the packet that the first line began; `before` is the line above it."""
         stripped = line.strip()
         if not stripped or _TRAILER.match(line) or not stripped.strip("."):
             return False
         if line[0] == "\t" or _HEX.match(line):
             return True
-        if line[0] == " " and _SECOND.match(stripped) and first.rstrip().endswith(")"):
+        if line[0] == " " and _SECOND.match(stripped) and (_HEADER_ENDS.search(first) or _HEADER_ENDS.search(before)):
             return True
         if _PACKET.match(line):
             return False

@@ -7,12 +7,14 @@ import re
 from podpath.evidence.records import ArpRecord
 from podpath.net.addresses import Address
 
+_OTHERS = {"Reverse Request": 3, "Reverse Reply": 4, "Inverse Request": 8, "Inverse Reply": 9}
 _NAME = r"<[^<>]*>|[^\s,()]+"
 _ARP = re.compile(
-    rf"(?:Ethernet \(len \d+\), IPv4 \(len \d+\), )?(?:"
+    rf"(?:[\w ]+(?: \(\d+\))? \(len \d+\), IPv4 \(len \d+\), )?(?:"
     rf"(?:Request |request )?[Ww]ho-has (?P<asked>{_NAME}) ?(?:\((?P<asked_mac>[^)]*)\) )?tell (?P<asker>{_NAME})|"
     rf"(?:Reply |reply )?(?P<told>{_NAME}) is-at (?P<told_mac>{_NAME})|"
-    rf"(?:Announcement|Probe) (?P<announced>{_NAME}))"
+    rf"(?:Announcement|Probe) (?P<announced>{_NAME})|"
+    rf"Unknown \((?P<unknown>\d+)\)|(?P<other>Reverse Request|Reverse Reply|Inverse Request|Inverse Reply) )"
 )
 
 
@@ -26,6 +28,9 @@ def parse_arp(text: str) -> ArpRecord | None:
         return ArpRecord("request", _address(found["asker"]), _address(found["asked"]), None, target_mac)
     if found["told"] is not None:
         return ArpRecord("reply", _address(found["told"]), None, found["told_mac"], None)
+    number = found["unknown"] or _OTHERS.get(found["other"])
+    if number is not None:
+        return ArpRecord(f"operation {number}", None, None, None, None)
     announced = _address(found["announced"])
     probe = "Probe" in found[0]
     return ArpRecord("request", None if probe else announced, announced, None, None)

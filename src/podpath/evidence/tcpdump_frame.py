@@ -43,9 +43,11 @@ _PREFIX = re.compile(
         (?:\d+[ ]{2,3}(?:caplen[ ]\d+[ ]len[ ]\d+[ ])?)?         # --number, --lengths
         (?:(?P<date>\d{4}-\d\d-\d\d)[ T])?
         (?P<sign>-)?(?:(?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d)(?:[.,](?P<fraction>[\dxX*?]+|\.{2,3}))?
-          |(?P<epoch>\d{9,10})\.(?P<part>\d{3,9}))[ ]+""",
+          |(?P<epoch>\d{9,10})\.(?P<part>\d{3,9}))[ ]+(?:\(invalid[ ][un]s\)[ ]+)?""",
     re.VERBOSE,
 )
+_NUMBER = re.compile(r"\s*\d+ {2,3}(?=\S)")
+"""`--number` with `-t`: a number and no time."""
 _LINK = re.compile(r"(?P<link>[\w.@:-]{1,16})\s+(?P<direction>In|Out|B|M|P)\s+(?=\S)")
 _DIRECTION = re.compile(rf"\s*(?P<direction>In|Out|B|M|P)\s+(?={_MAC.pattern})")
 _ETHERNET = re.compile(
@@ -68,7 +70,8 @@ def parse_frame(line: str) -> Frame | None:
     """Read a line up to the network layer; None where it starts no packet."""
     found = _PREFIX.match(line)
     time, elided = (None, False) if found is None else _parse_time(found)
-    rest = line[found.end() :] if found is not None else line.strip()
+    number = found or _NUMBER.match(line)
+    rest = line[number.end() :] if number is not None else line.strip()
     link = _LINK.match(rest) or _DIRECTION.match(rest)
     names = link.groupdict() if link is not None else {}
     if link is not None:

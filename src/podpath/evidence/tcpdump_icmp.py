@@ -11,26 +11,35 @@ from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.packet import Packet
 
-_ECHO = re.compile(r"ICMP6?,? echo (?P<kind>request|reply)(?:, id (?P<id>\d+))?(?:, seq (?P<seq>\d+))?(?P<note>.*)")
+_ECHO = re.compile(
+    r"ICMP6?,? (?P<extended>extended )?echo (?P<kind>request|reply)(?:, id (?P<id>\d+))?(?:, seq (?P<seq>\d+))?(?P<note>.*)"
+)
 _UNREACHABLE = re.compile(
     r"ICMP (?P<what>net |host )?(?P<target>\S+) (?:(?P<protocol>tcp|udp|sctp) port (?P<port>\S+) |protocol (?P<number>\d+) )?"
     r"unreachable(?P<why> - [^,]*)?(?P<note>.*)"
 )
 _EXCEEDED = re.compile(r"ICMP (?P<what>time exceeded in-transit|ip reassembly time exceeded)(?P<note>.*)")
 _REDIRECT = re.compile(r"ICMP redirect (?P<target>\S+) to (?P<kind>net|host) (?P<gateway>\S+?)(?:, |$)(?P<note>.*)")
-_NAMED = re.compile(
-    r"ICMP (?P<what>parameter problem|source quench|router advertisement|router solicitation|time stamp)(?P<note>.*)"
-)
+_BARE = re.compile(r"type-#(?P<number>\d{1,3})")
 _LENGTH = re.compile(r"length:? (?P<length>\d+)")
-_ICMP6 = re.compile(r"ICMP6, (?P<what>[a-z][a-z 0-9-]*)(?P<note>.*)")
+_ICMP6 = re.compile(r"ICMP6, (?P<what>[A-Za-z][A-Za-z 0-9-]*)(?P<note>.*)")
 _WHYS = (
     ("need to frag", 4), ("source route failed", 5), ("net unknown", 6), ("host unknown", 7), ("isolated", 8),
     ("admin prohibited filter", 13), ("tos prohibited", 11), ("precedence", 14),
 )  # fmt: skip
+_TYPES4 = (
+    ("parameter problem", 12), ("source quench", 4), ("router advertisement", 9), ("router solicitation", 10),
+    ("time stamp reply", 14), ("time stamp", 13), ("information request", 15), ("information reply", 16),
+    ("address mask request", 17), ("address mask is", 18), ("time exceeded", 11), ("redirect", 5),
+)  # fmt: skip
 _TYPES6 = (
     ("destination unreachable", 1), ("packet too big", 2), ("time exceeded", 3), ("parameter problem", 4), ("echo request", 128),
-    ("echo reply", 129), ("multicast listener query", 130), ("multicast listener report", 131), ("router solicitation", 133),
+    ("echo reply", 129), ("multicast listener query", 130), ("multicast listener report v2", 143),
+    ("multicast listener report", 131), ("multicast listener done", 132), ("router solicitation", 133),
     ("router advertisement", 134), ("neighbor solicitation", 135), ("neighbor advertisement", 136), ("redirect", 137),
+    ("router renumbering", 138), ("node information query", 139), ("node information reply", 140),
+    ("inverse neighbor solicitation", 141), ("inverse neighbor advertisement", 142), ("ha discovery request", 144),
+    ("ha discovery reply", 145), ("mobile router solicitation", 146), ("mobile router advertisement", 147), ("rpl", 155),
 )  # fmt: skip
 
 
@@ -53,9 +62,7 @@ def parse_icmp(packet: Packet, rest: str) -> tuple[Packet, str] | None:
     if redirect is not None:
         quoted = _quoted(packet, redirect["target"], None, None)
         return icmp._replace(icmp_type=5, icmp_code=int(redirect["kind"] == "host"), quoted=quoted), rest
-    named = _NAMED.match(rest)
-    types = {"parameter problem": 12, "source quench": 4, "router advertisement": 9, "router solicitation": 10, "time stamp": 13}
-    return icmp._replace(icmp_type=types[named["what"]] if named is not None else 255), rest
+    return icmp._replace(icmp_type=_type(rest.removeprefix("ICMP").lstrip(" ,"), _TYPES4)), rest
 
 
 def parse_icmp6(packet: Packet, rest: str) -> tuple[Packet, str] | None:
@@ -67,8 +74,15 @@ def parse_icmp6(packet: Packet, rest: str) -> tuple[Packet, str] | None:
     echo = _ECHO.match(rest)
     if echo is not None:
         return _echo(icmp, echo, 128, 129), rest
-    kind = next((number for name, number in _TYPES6 if found["what"].startswith(name)), 255)
-    return icmp._replace(icmp_type=kind), rest
+    return icmp._replace(icmp_type=_type(found["what"].lower(), _TYPES6)), rest
+
+
+def _type(text: str, types: tuple[tuple[str, int], ...]) -> int:
+    """Give the number of the type that a text begins with; 255 where it is not known."""
+    bare = _BARE.match(text)
+    if bare is not None:
+        return int(bare["number"]) & 255
+    return next((number for name, number in types if text.startswith(name)), 255)
 
 
 def _length(text: str) -> int:
@@ -78,6 +92,8 @@ def _length(text: str) -> int:
 
 def _echo(packet: Packet, echo: re.Match[str], request: int, reply: int) -> Packet:
     identifier = int(echo["id"] or 0) & 0xFFFF
+    if echo["extended"] is not None:
+        request, reply = (42, 43) if packet.protocol == protocols.ICMP else (160, 161)
     kind = request if echo["kind"] == "request" else reply
     return packet._replace(icmp_type=kind, sport=identifier, dport=identifier, seq=int(echo["seq"] or 0))
 

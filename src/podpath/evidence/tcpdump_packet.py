@@ -25,6 +25,8 @@ class Header(NamedTuple):
     dont_fragment: bool | None = None
     protocol: int | None = None
     length: int | None = None
+    stated: bool = False
+    """True where the length is the IP header's own, and nothing stands between it and the transport header."""
 
 
 class Body(NamedTuple):
@@ -42,9 +44,13 @@ class Body(NamedTuple):
 _SERVICES = {"otv": 8472, "https-alt": 8443} | dict(SERVICES)
 """Ports by the names that tcpdump prints without -n; OTV is the name of 8472, where Linux has VXLAN."""
 _IPV4_HEADER = re.compile(
-    r"\((?P<fields>(?:tos|ttl|id) .*?length:? (?P<length>\d+)(?:, options \([^)]*\))?(?:, bad cksum \w+ \([^)]*\)!?)?)\)\s*"
+    r"\((?P<fields>(?:tos|ttl|id) .*?length:? (?P<length>\d+)(?: \[was 0, presumed [^\]]*\])?(?P<options>, options \([^)]*\))?"
+    r"(?:, bad cksum \w+ \([^)]*\)!?)?)\)\s*"
 )
-_IPV6_HEADER = re.compile(r"\((?P<fields>.*?(?:next-header|hlim).*?payload length:? (?P<length>\d+))\)\s*")
+_IPV6_HEADER = re.compile(
+    r"\((?P<fields>.*?(?:next-header|hlim).*?payload length:? (?P<length>\d+))\)"
+    r"(?: \[real length (?P<real>\d+), presumed [^\]]*\])?\s*"
+)
 _FIELD = re.compile(r"(?:class|tos) (?P<tos>0x[0-9a-f]+)|(?:ttl|hlim) (?P<ttl>\d+)|offset (?P<offset>\d+)|"
                     r"flags \[(?P<flags>[^\]]*)\]|"
                     r"(?:proto|next-header) [^(]*\((?P<protocol>\d+)\)")  # fmt: skip
@@ -54,17 +60,22 @@ _V6_ENDPOINT = re.compile(
     r"(?P<address>[0-9a-fA-F]*:[0-9a-fA-F:]*(?:\d+\.\d+\.\d+\.\d+)?)(?:%[\w.-]+?)?(?:\.(?P<port>[A-Za-z0-9][\w-]*))?"
 )
 _DAMAGE = re.compile(r"\A(?:truncated-ip6? - \d+ bytes missing!|bad-len \d+)\s*")
-_INVALID = re.compile(r"\A\[[^\]]*\]\s*(?:\(invalid\)\s*)?(?=\()")
+_INVALID = re.compile(r"\A\[[^\]]*\]\s*(?:\(invalid\)\s*)?(?=\S)")
+_EXTENSION = re.compile(r"(?:HBH|DSTOPT|RT6|RT|frag|mobility) ?(?P<what>(?:\((?:[^()]|\([^()]*\))*\) *)*)")
+"""Extension headers of IPv6, in front of what they carry."""
+_EXTENSIONS = frozenset({0, 43, 44, 51, 60, 135})
+_INNER_PORTS = re.compile(r"(?P<sport>\d+) > (?P<dport>\d+): ")
+_ICMP_SUM = re.compile(r"\[(?:bad )?icmp6 (?:sum|cksum)[^\]]*\] *")
 _FLAGS = re.compile(r"Flags \[(?P<flags>[A-Za-z.]*|none)\]")
 _TCP_FIELD = re.compile(
-    r"\bseq (?P<seq>\d+)(?::\d+)?|\back (?P<ack>\d+)|\blength:? (?P<length>\d+)(?:: (?P<note>.*))?|options \[[^\]]*\]"
+    r"\bseq (?P<seq>\d+)(?::(?P<end>\d+))?|\back (?P<ack>\d+)|\blength:? (?P<length>\d+)(?:: (?P<note>.*))?|options \[[^\]]*\]"
 )
 _OLD_TCP = re.compile(
     r"(?P<flags>[SFRPEWU]+\.?|\.)(?: (?P<seq>\d+):\d+\((?P<length>\d+)\))?(?: ack (?P<ack>\d+))? win \d+(?P<note>.*)"
 )
 _QUIET_TCP = re.compile(r"tcp (?P<length>\d+)\b(?P<note>.*)")
 _UDP = re.compile(r"UDP,? (?:\(\d+\), )?length:? (?P<length>\d+)(?P<note>.*)")
-_UDP_SUM = re.compile(r"\[(?:bad )?udp (?:sum|cksum)[^\]]*\]\s*")
+_UDP_SUM = re.compile(r"\[(?:(?:bad )?udp (?:sum|cksum)|no cksum)[^\]]*\]\s*")
 _TUNNEL = re.compile(
     r"(?P<kind>VXLAN|OTV|Geneve|VXLAN-GPE)\b.*?(?:vni (?P<vni>0x[0-9a-f]+|\d+)|"
     r"instance (?P<instance>\d+))(?:[^:]*: (?P<inner>.*))?"
@@ -87,13 +98,17 @@ def parse_header(text: str) -> tuple[Header, str]:
     fields: dict[str, str] = {}
     for field in _FIELD.finditer(found["fields"]):
         fields.update({name: value for name, value in field.groupdict().items() if value is not None})
+    words = found.groupdict()
+    length = int(words.get("real") or found["length"]) + (40 if found.re is _IPV6_HEADER else 0)
+    protocol = int(fields["protocol"]) if "protocol" in fields else None
     return Header(
         ttl=int(fields["ttl"]) if "ttl" in fields else None,
         tos=int(fields["tos"], 16) if "tos" in fields else None,
         offset=int(fields.get("offset", "0")),
         dont_fragment="DF" in fields["flags"] if "flags" in fields else None,
-        protocol=int(fields["protocol"]) if "protocol" in fields else None,
-        length=int(found["length"]) + (40 if found.re is _IPV6_HEADER else 0),
+        protocol=None if protocol in _EXTENSIONS else protocol,
+        length=length,
+        stated=not words.get("options") and "+" not in fields.get("flags", "") and protocol not in _EXTENSIONS,
     ), text[found.end() :]
 
 
@@ -108,7 +123,16 @@ def parse_body(text: str, header: Header) -> Body | None:
     rest = found["rest"] or found["tail"] or found["comma"] or ""
     packet = _with_header(Packet(source[0], target[0], 0), header)
     ports = (source[1] or 0, target[1] or 0)
-    return _parse_transport(packet, ports if source[1] is not None and target[1] is not None else None, rest.strip())
+    body = _parse_transport(packet, ports if source[1] is not None and target[1] is not None else None, rest.strip())
+    return _with_payload(body, header)
+
+
+def _with_payload(body: Body, header: Header) -> Body:
+    """Fill in the payload of a datagram whose decoder prints no length, from the IP header's."""
+    packet = body.packet
+    if packet.protocol != protocols.UDP or packet.payload or header.length is None or not header.stated or packet.fragment:
+        return body
+    return body._replace(packet=packet._replace(payload=max(header.length - (28 if packet.family == 4 else 48), 0)))
 
 
 def parse_endpoint(text: str) -> tuple[Address, int | None] | None:
@@ -138,7 +162,21 @@ def _with_header(packet: Packet, header: Header) -> Packet:
     )
 
 
+def _skip_extensions(packet: Packet, rest: str) -> tuple[Packet, str]:
+    """Take IPv6 extension headers and a checksum's remark off the front of a text."""
+    while (found := _EXTENSION.match(rest)) is not None:
+        later = rest.startswith("frag") and re.match(r"\((?:0x[0-9a-f]+:)?[1-9]", found["what"]) is not None
+        packet, rest = packet._replace(fragment=packet.fragment or later), rest[found.end() :].lstrip()
+        rest = _INVALID.sub("", rest, count=1)
+    return packet, _ICMP_SUM.sub("", rest, count=1) if rest.startswith("[") else rest
+
+
 def _parse_transport(packet: Packet, ports: tuple[int, int] | None, rest: str) -> Body:
+    if packet.family == 6:
+        packet, rest = _skip_extensions(packet, rest)
+        behind = _INNER_PORTS.match(rest) if ports is None else None
+        if behind is not None and int(behind["sport"]) < 65536 and int(behind["dport"]) < 65536:
+            ports, rest = (int(behind["sport"]), int(behind["dport"])), rest[behind.end() :]
     if ports is not None:
         packet = packet._replace(sport=ports[0], dport=ports[1])
         return _parse_tcp(packet, rest) or _parse_udp(packet, rest)
@@ -158,7 +196,8 @@ def _parse_tcp(packet: Packet, rest: str) -> Body | None:
         if old is None:
             return None
         fields = old.groupdict()
-        return _tcp_body(packet, fields.get("flags") or "", fields)
+        acknowledges = "." if fields.get("ack") else ""
+        return _tcp_body(packet, (fields.get("flags") or "") + acknowledges, fields)
     read: dict[str, str | None] = {}
     for field in _TCP_FIELD.finditer(rest, modern.end()):
         for name, value in field.groupdict().items():
@@ -173,12 +212,9 @@ def _tcp_body(packet: Packet, letters: str, fields: dict[str, str | None]) -> Bo
     flags = 0
     for letter in letters if letters != "none" else "":
         flags |= _FLAG_BITS.get(letter, 0)
-    if fields.get("ack"):
-        flags |= protocols.ACK
-    payload = int(fields.get("length") or 0)
-    filled = packet._replace(
-        protocol=protocols.TCP, flags=flags, seq=int(fields.get("seq") or 0), ack=int(fields.get("ack") or 0), payload=payload
-    )
+    seq, end = int(fields.get("seq") or 0), fields.get("end")
+    payload = int(fields["length"]) if fields.get("length") else (int(end) - seq) & 0xFFFFFFFF if end else 0  # type: ignore[arg-type]
+    filled = packet._replace(protocol=protocols.TCP, flags=flags, seq=seq, ack=int(fields.get("ack") or 0), payload=payload)
     return Body(filled, (fields.get("note") or "").strip(" ,"))
 
 
