@@ -31,16 +31,22 @@ class Stamp(NamedTuple):
 class WallClock:
     """Places wall-clock stamps in a zone. Remembers the hours it was asked for."""
 
-    __slots__ = ("_hours", "zone")
+    __slots__ = ("_hours", "_starts", "zone")
 
     def __init__(self, zone: tzinfo) -> None:
         """Start with no hour known."""
         self.zone = zone
         self._hours: dict[tuple[str, str], float | None] = {}
+        self._starts: dict[tuple[int, int, int, int], float | None] = {}
 
     def place(self, date: tuple[int, int, int], hour: int, minute: int, second: float) -> float | None:
         """Give the moment of a date and time; None where there is no such date."""
-        start = start_of_hour(date, hour, self.zone)
+        key = (*date, hour)
+        if key not in self._starts:
+            if len(self._starts) >= _MOST:
+                self._starts.clear()
+            self._starts[key] = start_of_hour(date, hour, self.zone)
+        start = self._starts[key]
         return None if start is None or minute > 59 or second > 61 else start + minute * 60 + second
 
     def match(self, line: str, start: int = 0) -> Stamp | None:

@@ -23,29 +23,40 @@ _STAMP: Final = re.compile(
 )
 HEADINGS = re.compile(r"-- (?:Logs begin at|Journal begins at|Boot [0-9a-f]{32}|Reboot|No entries|cursor:)")
 """What journalctl prints between events. `-- Reboot --` is told by the kernel's first lines, too."""
-_PLAIN: Final = 15
-"""Characters of a stamp without priority and fraction."""
+_WITH_BLANK: Final = 16
+"""Characters of a stamp without priority and fraction, and the blank behind it."""
 
 
 class _Stamps:
-    """Reads the stamps of one log, and counts the years as it goes."""
+    """Reads the stamps of one log, and counts the years as it goes.
 
-    __slots__ = ("_clock", "_known", "_month", "_wall", "_year")
+    The start of each hour is asked for once; a year can only turn where an hour is new.
+    """
+
+    __slots__ = ("_hours", "_last", "_month", "_time", "_wall", "_year")
 
     def __init__(self, source: Source, clock: Clock) -> None:
         self._wall = WallClock(clock.zone)
-        self._known: dict[str, float] = {}
+        self._hours: dict[str, float] = {}
+        self._last, self._time = "", 0.0
         self._month = 0
         last = _last_day(source.lines)
         self._year = first_year(_months(source.lines), last, clock) if last is not None else clock.today.year
 
     def read(self, line: str) -> float | None:
-        """Give the time of a line. Lines of one second share their stamp: it is read once."""
-        stamp = line[:_PLAIN]
-        time = self._known.get(stamp)
-        if time is not None and line[_PLAIN : _PLAIN + 1] == " ":
-            return time
-        return self._read_new(line)
+        """Give the time of a line. Neighbouring lines often share their stamp."""
+        stamp = line[:_WITH_BLANK]
+        if stamp == self._last:
+            return self._time
+        hour = self._hours.get(stamp[:10])
+        digits = stamp[10:12] + stamp[13:15]
+        if hour is None or stamp[12:13] != ":" or stamp[15:] != " " or not digits.isdecimal():
+            return self._read_new(line)
+        number = int(digits)
+        if number >= 6000 or number % 100 > 60:
+            return None
+        self._last, self._time = stamp, hour + number // 100 * 60 + number % 100
+        return self._time
 
     def _read_new(self, line: str) -> float | None:
         found = _STAMP.match(line)
@@ -55,16 +66,15 @@ class _Stamps:
         turned = turn(self._month, month)
         if turned:
             self._year += turned
-            self._known.clear()
+            self._hours.clear()
         self._month = month
-        time = self._wall.place(
-            (self._year, month, int(found["day"])), int(found["hour"]), int(found["minute"]), float(found["second"])
-        )
-        if time is not None and found.end() == _PLAIN:
-            if len(self._known) > 100_000:
-                self._known.clear()
-            self._known[line[:_PLAIN]] = time
-        return time + float(found["fraction"]) if time is not None and found["fraction"] else time
+        hour = self._wall.place((self._year, month, int(found["day"])), int(found["hour"]), 0, 0)
+        if hour is None or int(found["minute"]) > 59 or int(found["second"]) > 60:
+            return None
+        if found.start("month") == 0 and found.end("hour") == 9:
+            self._hours[line[:10]] = hour
+        time = hour + int(found["minute"]) * 60 + int(found["second"])
+        return time + float(found["fraction"]) if found["fraction"] else time
 
 
 def _months(lines: tuple[str, ...]) -> Iterator[int]:

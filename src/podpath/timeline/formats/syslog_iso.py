@@ -28,24 +28,23 @@ _MICROSECONDS: Final = 32
 
 
 class _Stamps:
-    """Reads the stamps of one log. Of those of one second only the fraction is read anew."""
+    """Reads the stamps of one log. The start of each hour is asked for once."""
 
-    __slots__ = ("_known", "_wall")
+    __slots__ = ("_hours", "_wall")
 
     def __init__(self, clock: Clock) -> None:
         self._wall = WallClock(clock.zone)
-        self._known: dict[str, float] = {}
+        self._hours: dict[str, float] = {}
 
     def read(self, line: str) -> float | None:
         """Give the time of a line."""
-        stamp = line[: line.find(" ", 19, 48)]
-        if len(stamp) != _MICROSECONDS:
+        hour = self._hours.get(line[:14] + line[26:33])
+        digits = line[14:16] + line[17:19] + line[20:26]
+        if hour is None or line[16:20:3] != ":." or not digits.isdecimal():
             return self._read_new(line)
-        fraction = stamp[20:26]
-        second = self._known.get(stamp[:20] + stamp[26:])
-        if second is None or not fraction.isdecimal():
-            return self._read_new(line)
-        return second + int(fraction) * 1e-6
+        number = int(digits)
+        minute, rest = divmod(number, 100_000_000)
+        return hour + minute * 60 + rest * 1e-6 if minute < 60 and rest < 61_000_000 else None
 
     def _read_new(self, line: str) -> float | None:
         found = _TAGGED.match(line)
@@ -53,9 +52,10 @@ class _Stamps:
         if found is None or stamp is None:
             return None
         if found.start("stamp") == 0 and found.end("stamp") == _MICROSECONDS and line[19] == ".":
-            if len(self._known) > 100_000:
-                self._known.clear()
-            self._known[line[:20] + line[26:_MICROSECONDS]] = stamp.time - int(line[20:26]) * 1e-6
+            seconds = int(line[14:16]) * 60 + int(line[17:19]) + int(line[20:26]) * 1e-6
+            if len(self._hours) > 10_000:
+                self._hours.clear()
+            self._hours[line[:14] + line[26:33]] = stamp.time - seconds
         return stamp.time
 
 
