@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from podpath.protect.validate.addresses import Surroundings
@@ -35,13 +36,15 @@ def bare() -> Iterator[Pod]:
 @KERNEL
 @pytest.mark.parametrize("backend", ["nft", "legacy"])
 @pytest.mark.parametrize("mesh", ["linkerd", "istio"])
-def test_both_families_on_both_backends(bare: Pod, mesh: str, backend: str) -> None:
+def test_both_families_on_both_backends(bare: Pod, mesh: str, backend: str, repository: Path) -> None:
     """Rules of either mesh, written by iptables-nft or iptables-legacy, are proven in IPv4 and IPv6 without knowing the mesh."""
     bare.restore(*(linkerd() if mesh == "linkerd" else [line for line in istio() if "127.0.0" not in line]), backend=backend)
     answer = bare.validate()
 
     assert (0, {4: "passed", 6: "passed"}) == (answer.code, answer.states("outbound"))
     assert {4: "untested", 6: "untested"} == answer.states("inbound")
+    schema = json.loads((repository / "src/podpath/report/schema/validate-v1.json").read_text())
+    jsonschema.Draft202012Validator(schema).validate(answer.document)
 
 
 @KERNEL
