@@ -1,0 +1,338 @@
+"""Tests of `deploy/`: everything renders, is known to the API, is taken by a real server, and grants no more than is used."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import typing
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import yaml
+from lightkube.models import apps_v1, batch_v1, core_v1, rbac_v1
+
+from podpath.protect.agent.config import load_config
+from podpath.protect.kube import access, taints
+from podpath.protect.kube.client import Client, Refused
+from podpath.protect.repair.keeper import Assignment, Work
+from podpath.protect.repair.policy import VALIDATORS, Policy
+from tests import kube_objects as kube
+from tests.apiserver import AGENT, AGENT_USER, PROGRAMS, ApiServer
+from tests.command import podpath
+
+DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
+KINDS: dict[str, type[msgspec.Struct]] = {
+    "Namespace": core_v1.Namespace,
+    "ServiceAccount": core_v1.ServiceAccount,
+    "ConfigMap": core_v1.ConfigMap,
+    "ClusterRole": rbac_v1.ClusterRole,
+    "ClusterRoleBinding": rbac_v1.ClusterRoleBinding,
+    "DaemonSet": apps_v1.DaemonSet,
+    "Deployment": apps_v1.Deployment,
+    "StatefulSet": apps_v1.StatefulSet,
+    "Job": batch_v1.Job,
+    "CronJob": batch_v1.CronJob,
+    "Pod": core_v1.Pod,
+}
+VARIANTS = ["base", "linkerd", "istio"]
+Object = dict[str, Any]
+
+
+def render(folder: Path) -> list[Object]:
+    """Render a kustomization by kubectl, which knows kustomize."""
+    done = subprocess.run([PROGRAMS / "kubectl", "kustomize", folder], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return list(yaml.safe_load_all(done.stdout))
+
+
+def unknown_fields(value: object, kind: object, where: str) -> Iterator[str]:
+    """Name the fields of an object that its type does not have, at any depth."""
+    for inner in typing.get_args(kind):
+        if value is not None and inner is not type(None) and not isinstance(value, str):
+            items = value.values() if isinstance(value, dict) and typing.get_origin(kind) is dict else value
+            if typing.get_origin(kind) in {list, dict}:
+                if inner is not str:
+                    for number, item in enumerate(typing.cast("list[object]", items)):
+                        yield from unknown_fields(item, inner, f"{where}[{number}]")
+            else:
+                yield from unknown_fields(value, inner, where)
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct) and isinstance(value, dict):
+        known = {field.encode_name: field.type for field in msgspec.structs.fields(kind)}
+        for key, one in value.items():
+            if key not in known:
+                yield f"{where}.{key}"
+            else:
+                yield from unknown_fields(one, known[key], f"{where}.{key}")
+
+
+@pytest.fixture(scope="module", params=VARIANTS)
+def objects(request: pytest.FixtureRequest) -> list[Object]:
+    """Give the objects of each variant."""
+    return render(DEPLOY / str(request.param))
+
+
+@pytest.fixture
+def workloads(tmp_path: Path) -> list[Object]:
+    """Give workloads of every kind with the validator put into those that ask for it."""
+    pod = {"initContainers": [{"name": "own", "image": "i"}], "containers": [{"name": "app", "image": "i"}]}
+    template = {"metadata": {"labels": {"app": "x"}}, "spec": pod}
+    apps = {"selector": {"matchLabels": {"app": "x"}}, "template": template}
+    once = {"metadata": {"labels": {"app": "x"}}, "spec": pod | {"restartPolicy": "Never"}}
+    wants = {"podpath.dev/validate": "true"}
+    made = [
+        {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "labels": wants}, "spec": apps},
+        {
+            "apiVersion": "apps/v1",
+            "kind": "StatefulSet",
+            "metadata": {"name": "db", "labels": wants},
+            "spec": apps | {"serviceName": "db"},
+        },
+        {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "log", "labels": wants}, "spec": apps},
+        {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "once", "labels": wants}, "spec": {"template": once}},
+        {
+            "apiVersion": "batch/v1",
+            "kind": "CronJob",
+            "metadata": {"name": "nightly", "labels": wants},
+            "spec": {"schedule": "0 3 * * *", "jobTemplate": {"spec": {"template": once}}},
+        },
+        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "bare", "labels": wants}, "spec": pod},
+        {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "plain"}, "spec": apps},
+    ]
+    (tmp_path / "all.yaml").write_text(yaml.safe_dump_all(made), encoding="utf-8")
+    shutil.copytree(DEPLOY / "validator", tmp_path / "validator")
+    content = {"resources": ["all.yaml"], "components": ["validator"], "namespace": "default"}
+    (tmp_path / "kustomization.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
+    return render(tmp_path)
+
+
+def pod_spec(workload: Object) -> Object:
+    """Give the spec of the pods that a workload makes."""
+    spec: Object = workload["spec"]
+    spec = spec.get("jobTemplate", {"spec": spec})["spec"]
+    return typing.cast("Object", spec.get("template", {"spec": spec})["spec"])
+
+
+def of_kind(objects: list[Object], kind: str) -> Object:
+    """Give the one object of a kind."""
+    (found,) = (each for each in objects if each["kind"] == kind)
+    return found
+
+
+def test_every_field_is_known_to_the_api(objects: list[Object]) -> None:
+    """Offline: no field is misspelt, at any depth, against the types of a current release."""
+    assert [] == [fault for each in objects for fault in unknown_fields(each, KINDS[each["kind"]], each["kind"])]
+
+
+def test_a_misspelt_field_would_be_found(objects: list[Object]) -> None:
+    """The check itself sees a misspelt field deep within a list."""
+    wrong = json.loads(json.dumps(of_kind(objects, "DaemonSet")))
+    wrong["spec"]["template"]["spec"]["containers"][0]["securityContext"]["capabilites"] = {}
+
+    found = list(unknown_fields(wrong, apps_v1.DaemonSet, "DaemonSet"))
+    assert ["DaemonSet.spec.template.spec.containers[0].securityContext.capabilites"] == found
+
+
+def test_the_agents_configuration_is_good(objects: list[Object], tmp_path: Path) -> None:
+    """What the ConfigMap holds is a configuration that the agent takes, and it keeps what its variant says."""
+    data = of_kind(objects, "ConfigMap")["data"]
+    for name, text in data.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+
+    config, _ = load_config(tmp_path / "agent.toml")
+
+    assert {"sysctl", "order", "repair"} <= set(config.parts())
+    assert ("chain" in config.parts()) == ("chain-entry.json" in data)
+    if config.chain is not None:
+        mounted = f"/etc/podpath/{Path(config.chain.entry).name}"
+        assert mounted == config.chain.entry
+        assert "type" in json.loads(data["chain-entry.json"])
+
+
+def test_the_agent_has_the_capabilities_that_it_names_and_no_more(objects: list[Object]) -> None:
+    """Not privileged; everything dropped but four; read-only root; health on loopback alone."""
+    spec = pod_spec(of_kind(objects, "DaemonSet"))
+    (agent,) = spec["containers"]
+    context = agent["securityContext"]
+
+    assert ["ALL"] == context["capabilities"]["drop"]
+    assert {"NET_ADMIN", "NET_RAW", "SYS_ADMIN", "SYS_PTRACE"} == set(context["capabilities"]["add"])
+    assert context["readOnlyRootFilesystem"]
+    assert "privileged" not in context
+    assert "RuntimeDefault" == context["seccompProfile"]["type"]
+    assert {"127.0.0.1"} == {agent[f"{kind}Probe"]["httpGet"]["host"] for kind in ("startup", "liveness", "readiness")}
+
+
+def test_what_is_mounted_of_the_node_is_written_only_where_it_must_be(objects: list[Object]) -> None:
+    """Of the node's files the agent may write its state, the iptables lock, the network's sysctls, and the chain it keeps."""
+    spec = pod_spec(of_kind(objects, "DaemonSet"))
+    paths = {volume["name"]: volume["hostPath"]["path"] for volume in spec["volumes"] if "hostPath" in volume}
+    mounts = spec["containers"][0]["volumeMounts"]
+    writable = {paths[mount["name"]] for mount in mounts if not mount.get("readOnly") and mount["name"] in paths}
+
+    assert {"/run/podpath", "/run/xtables.lock", "/proc/sys/net"} == writable - {"/etc/cni/net.d"}
+    assert ("/etc/cni/net.d" in writable) == any("cni-conf" == volume["name"] for volume in spec["volumes"])
+    assert {mount["name"] for mount in mounts} == {volume["name"] for volume in spec["volumes"]}
+
+
+def test_a_real_server_takes_everything(objects: list[Object], api_server: ApiServer) -> None:
+    """Server-side apply as a dry run, on a real API server with validation and admission."""
+    if "podpath" not in api_server.kubectl("get", "namespaces", "-o", "name"):
+        api_server.kubectl("create", "namespace", "podpath")
+
+    told = api_server.kubectl("apply", "--server-side", "--dry-run=server", "-f", "-", given=yaml.safe_dump_all(objects))
+
+    assert len(objects) == told.count("serverside-applied (server dry run)")
+
+
+def test_the_validator_is_put_first_where_it_is_asked_for(workloads: list[Object]) -> None:
+    """Every kind of workload with the label gets it before its own init containers; the one without stays as it is."""
+    inits = {each["metadata"]["name"]: [one["name"] for one in pod_spec(each)["initContainers"]] for each in workloads}
+
+    assert ["own"] == inits.pop("plain")
+    assert 6 == len(inits)
+    assert {("podpath-validate", "own")} == {tuple(names) for names in inits.values()}
+    assert "podpath-validate" in {validator.container for validator in VALIDATORS}
+
+
+def test_the_validator_needs_no_right(workloads: list[Object]) -> None:
+    """Nobody's user, no capability, no escalation, read-only root: it fits the level `restricted`."""
+    (context,) = {
+        json.dumps(pod_spec(each)["initContainers"][0]["securityContext"], sort_keys=True)
+        for each in workloads
+        if each["metadata"]["name"] != "plain"
+    }
+
+    assert {
+        "runAsNonRoot": True, "runAsUser": 65534, "runAsGroup": 65534, "allowPrivilegeEscalation": False,
+        "readOnlyRootFilesystem": True, "capabilities": {"drop": ["ALL"]}, "seccompProfile": {"type": "RuntimeDefault"},
+    } == json.loads(context)  # fmt: skip
+
+
+def test_a_real_server_takes_the_workloads(workloads: list[Object], api_server: ApiServer) -> None:
+    """Each workload with its validator is valid to a real API server; CronJob's v1 is newer than it, and is checked offline."""
+    taken = [each for each in workloads if each["kind"] != "CronJob"]
+    faults = [fault for each in workloads for fault in unknown_fields(each, KINDS[each["kind"]], each["kind"])]
+
+    told = api_server.kubectl("apply", "--server-side", "--dry-run=server", "-f", "-", given=yaml.safe_dump_all(taken))
+
+    assert [] == faults
+    assert len(taken) == told.count("serverside-applied (server dry run)")
+
+
+@pytest.mark.kernel("unshare", "setpriv")
+def test_the_validators_arguments_are_its_own(workloads: list[Object], tmp_path: Path) -> None:
+    """The manifest's command line is one that the validator takes: in a namespace without rules it ends with its own code."""
+    args = pod_spec(of_kind(workloads, "StatefulSet"))["initContainers"][0]["args"]
+    message = tmp_path / "log"
+    given = [str(message) if word == "/dev/termination-log" else "1s" if word == "10s" else word for word in args]
+    program = str(PROGRAMS / "podpath")
+    script = 'ip link set lo up; exec setpriv --bounding-set=-all --inh-caps=-all "$@"'
+
+    done = subprocess.run(
+        ["unshare", "--net", "sh", "-c", script, "sh", program, *given], capture_output=True, text=True, check=False
+    )
+
+    assert done.returncode in VALIDATORS[0].codes, (done.returncode, done.stdout, done.stderr)
+    assert message.read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def bound(api_server: ApiServer) -> Iterator[ApiServer]:
+    """Give a server on which the agent's roles are bound, and take them off it again."""
+    if "podpath" not in api_server.kubectl("get", "namespaces", "-o", "name"):
+        api_server.kubectl("create", "namespace", "podpath")
+    api_server.kubectl("apply", "-f", DEPLOY / "base" / "access.yaml")
+    yield api_server
+    api_server.kubectl("delete", "-f", DEPLOY / "base" / "access.yaml")
+
+
+ALLOWED = [
+    "get pods", "list pods", "watch pods", "patch pods", "create pods/eviction", "create events.events.k8s.io", "get nodes",
+    "patch nodes",
+]  # fmt: skip
+FORBIDDEN = [
+    "get secrets",
+    "list secrets",
+    "create pods",
+    "delete pods",
+    "update pods",
+    "patch pods/status",
+    "create pods/exec",
+    "list nodes",
+    "delete nodes",
+    "get configmaps",
+    "create serviceaccounts/token",
+    "patch clusterroles",
+    "create clusterrolebindings",
+    "impersonate users",
+    "patch daemonsets",
+    "create pods/ephemeralcontainers",
+    "patch nodes/status",
+    "delete events",
+]
+
+
+def may(server: ApiServer, what: str) -> bool:
+    """Ask a real server whether the agent's service account may do something in any namespace."""
+    verb, resource = what.split()
+    name, _, part = resource.partition("/")
+    told = server.kubectl(
+        "auth", "can-i", verb, name, f"--subresource={part}", f"--as={AGENT_USER}", "--all-namespaces", check=False
+    )
+    return told.strip().splitlines()[-1:] == ["yes"]
+
+
+def test_the_role_allows_what_is_used_and_nothing_else(bound: ApiServer) -> None:
+    """A real server's own answer for each verb: those of the table yes, everything dangerous no."""
+    assert ALLOWED == [what for what in ALLOWED if may(bound, what)]
+    assert [] == [what for what in FORBIDDEN if may(bound, what)]
+
+
+def test_the_agents_role_is_enough(bound: ApiServer) -> None:
+    """As the service account: a broken pod is labelled, told of and evicted, and the node's taint comes and goes."""
+    bound.apply(kube.namespace("deployed"), kube.node("deployed"))
+    bound.apply(kube.pod("broken", namespace="deployed", node="deployed", init=("podpath-validate",), owners=[kube.owner()]))
+    bound.set_status("pod", "deployed", "broken", kube.status("podpath-validate", kube.CRASH_LOOP, kube.ended(60, "no-rules")))
+    way = access.find(bound.kubeconfig(AGENT))
+    with Client(way) as client:
+        assert "written" == taints.add(client, "deployed")
+        assert "written" == taints.remove(client, "deployed")
+        work = Work(Assignment(node="deployed", policy=Policy(actions=("label", "evict")), access=way), client)
+        work.once()
+        work.close()
+        with pytest.raises(Refused, match="403"):
+            client.request("GET", "/api/v1/secrets")
+
+    assert {("label", "success"): 1, ("evict", "success"): 1} == dict(work.controller.counts)
+    assert [] == bound.read("pods", "-n", "deployed")["items"]
+
+
+def test_the_images_programs_are_those_that_are_run() -> None:
+    """The container file installs the packages that have the programs which the product starts, and ends as nobody."""
+    text = (DEPLOY / "Containerfile").read_text(encoding="utf-8")
+    line = next(line for line in text.splitlines() if "apt-get install" in line)
+    packages = line.partition("--no-install-recommends")[2].replace("\\", "").split()
+    listed = subprocess.run(["dpkg", "-L", *packages], capture_output=True, text=True, check=False).stdout
+    if not listed:
+        pytest.skip("needs Debian's package database")
+    programs = {Path(path).name for path in listed.splitlines()}
+
+    wanted = {f"{ip}tables-{kind}-{verb}" for ip in ("ip", "ip6") for kind in ("nft", "legacy") for verb in ("save", "restore")}
+    assert wanted | {"nft", "nsenter", "modprobe"} <= programs
+    assert "USER 65534:65534" in text
+    assert 'ENTRYPOINT ["podpath"]' in text
+    assert podpath("--help").returncode == 0
+
+
+def test_both_parts_run_one_image(objects: list[Object], workloads: list[Object]) -> None:
+    """Agent and validator are of one image at one version, so that neither is ahead of the other."""
+    images = {
+        pod_spec(of_kind(objects, "DaemonSet"))["containers"][0]["image"],
+        pod_spec(of_kind(workloads, "Job"))["initContainers"][0]["image"],
+    }
+
+    assert {"podpath:0.1"} == images
