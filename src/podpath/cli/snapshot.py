@@ -13,11 +13,15 @@ from podpath.collect.snapshot import collect_bundle, find_namespaces
 
 @click.command()
 @click.option("-o", "--output", default="node-bundle.tar.gz", show_default=True, metavar="FILE", help="A new .tar.gz or folder.")
-def snapshot(output: str) -> None:
+@click.option(
+    "--logs/--no-logs", default=True, show_default=True, help="Take the logs of the last hours too; they may hold secrets."
+)
+def snapshot(output: str, *, logs: bool) -> None:
     """Collect this node and the network namespaces of its pods into a bundle.
 
     Needs root. Reads only: links, addresses, routes, rules, neighbours, sysctls, netfilter, sets, conntrack, bridges, sockets,
-    the CNI configuration and loaded modules. What could not be had is said, here and in the bundle.
+    the CNI configuration, loaded modules, and the ends of the node's logs. What could not be had is said, here and in the
+    bundle.
 
     \b
     Examples:
@@ -25,7 +29,7 @@ def snapshot(output: str) -> None:
       sudo podpath snapshot -o before/ && podpath diagnose before/ --probe 'tcp 10.244.1.5 > 10.96.0.1:443'
     """  # noqa: D301  # click wants the backspace itself
     with progress("collecting"):
-        missing = collect_bundle(Path(output), find_namespaces(), now=time.time())
+        missing = collect_bundle(Path(output), find_namespaces(), now=time.time(), logs=logs)
     click.echo(output)
     for sentence in missing:
         click.echo(f"not collected: {sentence}", err=True)

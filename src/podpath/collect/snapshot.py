@@ -19,6 +19,7 @@ from pathlib import Path
 
 from podpath.collect.netns import peer_identifier
 from podpath.collect.netns_files import NETNS_FILES, NODE_FILES, FileCommand
+from podpath.collect.node_logs import collect_logs
 from podpath.net.errors import PodpathError
 
 FORMAT = "podpath/bundle/v1"
@@ -87,7 +88,12 @@ def _host_name(process: int) -> str:
 
 
 def collect_bundle(
-    target: Path, namespaces: tuple[Namespace, ...], *, now: float, progress: Callable[[str], None] = lambda _: None
+    target: Path,
+    namespaces: tuple[Namespace, ...],
+    *,
+    now: float,
+    progress: Callable[[str], None] = lambda _: None,
+    logs: bool = True,
 ) -> tuple[str, ...]:
     """Write a bundle folder, or a `.tar.gz` where the name says so; give a sentence for each thing that could not be had."""
     if os.geteuid() != 0:
@@ -104,6 +110,9 @@ def collect_bundle(
     for name, text in _collect_commands(NODE_FILES, host, []):
         files[f"node/{name}"] = text
     files |= {f"node/cni/{path.name}": path.read_bytes() for path in _cni_files()}
+    if logs:
+        progress("logs")
+        files |= {f"logs/{name}": data for name, data in collect_logs()}
     files["bundle.json"] = _emit_manifest(namespaces, files, now, missing)
     _write(target, files)
     return tuple(missing)
