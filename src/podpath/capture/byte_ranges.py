@@ -49,11 +49,11 @@ class Segments(NamedTuple):
                 yield int(self.rows[at]), max(low, int(self.start[at])), min(high, int(self.end[at]))
 
 
-def carries_data(joined: Joined) -> NDArray[np.bool_]:
+def carries_data(joined: Joined, rows: Numbers | slice = slice(None)) -> NDArray[np.bool_]:
     """Tell which packets are known by their bytes: data and FINs of TCP."""
-    flags = joined.column("flags")
-    sends = (joined.column("payload") > 0) | (flags & FIN != 0)
-    data: NDArray[np.bool_] = sends & (flags & (SYN | RST) == 0) & (joined.column("protocol") == TCP)
+    flags = joined.column("flags")[rows]
+    sends = (joined.column("payload")[rows] > 0) | (flags & FIN != 0)
+    data: NDArray[np.bool_] = sends & (flags & (SYN | RST) == 0) & (joined.column("protocol")[rows] == TCP)
     return data
 
 

@@ -50,7 +50,7 @@ class _Bound(NamedTuple):
     within: int
 
 
-def measure_clocks(joined: Joined, way: Numbers) -> Clocks:
+def measure_clocks(joined: Joined, way: NDArray[np.int32]) -> Clocks:
     """Estimate the offsets of all clocks against the first one; `way` is the connection's direction of each packet."""
     hosts = list(dict.fromkeys(point.host for point in joined.points))
     of_point = np.array([hosts.index(point.host) for point in joined.points], np.int64)
@@ -75,14 +75,14 @@ def measure_clocks(joined: Joined, way: Numbers) -> Clocks:
     return Clocks(of_point, offsets, {pair: bound.within for pair, bound in bounds.items()})
 
 
-def _measure_pairs(joined: Joined, way: Numbers, of_point: Numbers) -> dict[tuple[int, int], _Bound]:
+def _measure_pairs(joined: Joined, way: NDArray[np.int32], of_point: Numbers) -> dict[tuple[int, int], _Bound]:
     rows, earlier = _shared(joined, way, of_point)
     if not len(rows):
         return {}
     time, device = joined.column("time"), joined.device[joined.point]
     ahead = time[rows] - time[earlier]
     devices = int(joined.device.max()) + 1
-    words = ((way[rows] >> 1) * devices + device[earlier]) * devices + device[rows]
+    words = ((way[rows].astype(np.int64) >> 1) * devices + device[earlier]) * devices + device[rows]
     groups, at, place = np.unique(words, return_index=True, return_inverse=True)
     bit = way[rows] & 1
     least, most = np.full((2, len(groups)), np.iinfo(np.int64).max), np.full((2, len(groups)), np.iinfo(np.int64).min)
@@ -104,7 +104,7 @@ def _measure_pairs(joined: Joined, way: Numbers, of_point: Numbers) -> dict[tupl
     return found
 
 
-def _shared(joined: Joined, way: Numbers, of_point: Numbers) -> tuple[Numbers, Numbers]:
+def _shared(joined: Joined, way: NDArray[np.int32], of_point: Numbers) -> tuple[Numbers, Numbers]:
     """Give packets that are seen by two clocks, and for each where it was seen before: those that are surely one packet first."""
     same = joined.same
     clock = of_point[joined.point]

@@ -25,7 +25,7 @@ REQUESTS = (8, 128)
 class Instances:
     """Connections as single devices show them, a row each. Local to the matching."""
 
-    number: Numbers
+    number: NDArray[np.int32]
     """For each packet its instance; -1 where it has none."""
     first: Numbers
     """For each instance its first packet."""
@@ -50,11 +50,12 @@ def find_instances(joined: Joined) -> Instances:
     answers = flags[opening] & ACK != 0
     seq, ack = joined.column("seq")[opening], joined.column("ack")[opening]
     client = np.where(answers, ack - np.uint32(1), seq).astype(np.int64)
-    number = flow.copy()
-    isn = np.full(joined.flows, NONE, np.int64)
+    number, flows = flow, len(joined.first_of_flow)
+    isn = np.full(flows, NONE, np.int64)
     isn[flow[opening][::-1]] = client[::-1]  # the first of each flow is written last
     again = np.unique(flow[opening][client != isn[flow[opening]]])
     if len(again):
+        number = flow.copy()
         isn = _cut(number, isn, again, opening, client)
     count = len(isn)
     server, forward = np.full(count, NONE, np.int64), np.ones(count, np.bool_)
@@ -63,9 +64,7 @@ def find_instances(joined: Joined) -> Instances:
     forward[number[replies]] = ~joined.forward[replies]
     asks = opening[~answers][::-1]
     forward[number[asks]] = joined.forward[asks]
-    first = np.full(count, len(joined), np.int64)
-    rows = np.flatnonzero(number >= 0)[::-1]
-    first[number[rows]] = rows
+    first = _firsts(joined, number, count, again)
     device = np.full(count, NONE, np.int64)
     used = first < len(joined)
     device[used] = joined.device[joined.point[first[used]]]
@@ -75,7 +74,21 @@ def find_instances(joined: Joined) -> Instances:
     return Instances(number, first, device, isn, server, forward, ping | (isn != NONE))
 
 
-def _cut(number: Numbers, isn: Numbers, again: Numbers, opening: Numbers, client: Numbers) -> Numbers:
+def _firsts(joined: Joined, number: NDArray[np.int32], count: int, again: Numbers) -> Numbers:
+    """Give the first packet of each instance; past the last one for flows of pieces alone, which have none."""
+    first = np.full(count, len(joined), np.int64)
+    first[: len(joined.first_of_flow)] = joined.first_of_flow
+    first[: len(joined.first_of_flow)][number[joined.first_of_flow] < 0] = len(joined)
+    moved = np.zeros(count, np.bool_)
+    moved[again] = moved[len(joined.first_of_flow) :] = True
+    if moved.any():
+        first[moved] = len(joined)
+        rows = np.flatnonzero((number >= 0) & moved[number])[::-1]
+        first[number[rows]] = rows
+    return first
+
+
+def _cut(number: NDArray[np.int32], isn: Numbers, again: Numbers, opening: Numbers, client: Numbers) -> Numbers:
     """Give new numbers to later connections of the same flows, in `number`; give back all initial sequence numbers."""
     reused = np.zeros(len(isn), np.bool_)
     reused[again] = True

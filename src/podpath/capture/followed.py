@@ -12,7 +12,7 @@ from podpath.capture.byte_ranges import Segments, carries_data, cut_to_segments,
 from podpath.capture.connection_identity import NONE
 from podpath.capture.copies import Item, leave_out_repeats, pair_packets
 from podpath.capture.matching import Matching
-from podpath.capture.path_order import Apart, Placed, measure_apart
+from podpath.capture.path_order import Apart, Placed
 
 Numbers = NDArray[np.int64]
 
@@ -37,12 +37,10 @@ class Followed(NamedTuple):
 def follow_way(matching: Matching, way: int, further: int = 0, *, every: bool = False) -> Followed:
     """Tell the packets of a way apart, which ends with a number of `further` points that show none of them."""
     joined = matching.joined
-    placed = tuple(matching.order(way))
-    apart = measure_apart(joined, placed)
+    placed, apart = matching.ordered(way)
     shift = _shifts(apart, len(placed))
     spread = tuple(apart[0, place].spread if (0, place) in apart else 0 for place in range(len(placed)))
     base = _base(matching, way, placed)
-    data = carries_data(joined)
     control: list[tuple[Numbers, Numbers]] = []
     segments: list[Segments] = []
     for each, late in zip(placed, shift, strict=True):
@@ -50,7 +48,7 @@ def follow_way(matching: Matching, way: int, further: int = 0, *, every: bool = 
         repeating = bool(point.direction) and not int(joined.column("ifindex")[each.rows[0]])
         rows = leave_out_repeats(joined, each.rows, repeating=repeating)
         times = matching.measured.correct(each.clock, joined.column("time")[rows]) - late
-        mine = data[rows]
+        mine = carries_data(joined, rows)
         segments.append(cut_to_segments(joined, rows[mine], times[mine], base))
         control.append((rows[~mine], times[~mine]))
     nothing = np.zeros(0, np.int64)

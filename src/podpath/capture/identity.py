@@ -8,6 +8,7 @@ strict one has the IP id in it, the loose one neither that nor the window, for b
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,31 +75,29 @@ def digest_width(files: Sequence[tuple[Columns, Bytes | None]]) -> int:
     for columns, data in files:
         if data is None:
             return 0
-        shown = columns.caplen.astype(np.int64) - columns.data_at
-        short = carries_no_numbers(columns) & (shown < np.minimum(columns.payload, width))
+        rows = without_numbers(columns)
+        shown = columns.caplen[rows].astype(np.int64) - columns.data_at[rows]
+        short = shown < np.minimum(columns.payload[rows], width)
         if short.any():
             width = max(int(shown[short].min()), 0)
     return width
 
 
-def carries_no_numbers(columns: Columns) -> NDArray[np.bool_]:
-    """Tell which packets are known by what they carry: all but TCP."""
-    mask: NDArray[np.bool_] = (columns.protocol != TCP) & (columns.version > 0)
-    return mask
+def without_numbers(columns: Columns) -> Rows:
+    """Give the packets that are known by what they carry: all but TCP, and ICMP errors, which quote what NAT rewrites."""
+    rows = np.flatnonzero((columns.protocol != TCP) & (columns.version > 0))
+    errors = np.isin(columns.protocol[rows], (ICMP, ICMPV6)) & ~np.isin(columns.icmp_type[rows], (8, 0, 128, 129))
+    return rows[~errors]
 
 
 def digest_payloads(columns: Columns, data: Bytes, width: int) -> Keys:
-    """Give a number made of the first bytes that each packet carries, 0 for TCP; ICMP errors quote what NAT rewrites: 0 too."""
+    """Give a number made of the first bytes that each packet without numbers carries, 0 for all others."""
     digests = np.zeros(len(columns), np.uint64)
-    echo = np.isin(columns.icmp_type, (8, 0, 128, 129))
-    wanted = carries_no_numbers(columns) & (echo | ~np.isin(columns.protocol, (ICMP, ICMPV6)))
-    rows = np.flatnonzero(wanted)
-    for start in range(0, len(rows) if width else 0, CHUNK):
+    rows = without_numbers(columns) if width else np.zeros(0, np.int64)
+    for start in range(0, len(rows), CHUNK):
         some = rows[start : start + CHUNK]
-        at = columns.offset[some] + columns.data_at[some]
         size = np.minimum(columns.payload[some].astype(np.int64), width)
-        places = at[:, None] + np.arange(DIGESTED)
-        block = data[np.minimum(places, len(data) - 1)]
+        block = _gather(data, columns.offset[some] + columns.data_at[some])
         block[np.arange(DIGESTED) >= size[:, None]] = 0
         words = block.view(np.uint64)
         out = size.astype(np.uint64)
@@ -107,6 +106,16 @@ def digest_payloads(columns: Columns, data: Bytes, width: int) -> Keys:
             out ^= out >> np.uint64(29)
         digests[some] = mix(out)
     return digests
+
+
+def _gather(data: Bytes, at: Rows) -> Bytes:
+    """Copy the bytes at each offset; those near the end of the file are read one by one."""
+    last = len(data) - DIGESTED
+    if last < 0 or (at > last).any():
+        places = np.minimum(at[:, None] + np.arange(DIGESTED), len(data) - 1)
+        return np.ascontiguousarray(data[places])
+    view: NDArray[Any] = np.ndarray((last + 1,), np.dtype(("V", DIGESTED)), data.data, 0, (1,))
+    return view[at].view(np.uint8).reshape(-1, DIGESTED)
 
 
 def group_equal(keys: Keys) -> NDArray[np.int32]:

@@ -32,16 +32,23 @@ class Joined:
         self.device = np.array(numbered.device, np.int64)
         self.point: NDArray[np.int16] = _concatenate(numbered.places, np.int16)
         found = [number_flows(columns) for columns in self.columns] if flows is None else list(flows)
-        self.flow, self.forward, self.flows = self._join_flows(found)
+        self.flow: NDArray[np.int32] = self._join_flows(found)
+        """For each packet its flow, over all files; -1 for none."""
+        self.forward: NDArray[np.bool_] = _concatenate([each.forward for each in found], np.bool_)
+        firsts = [each.first + start for each, start in zip(found, self.starts, strict=False)]
+        self.first_of_flow: Rows = _concatenate(firsts, np.int64)
 
-    def _join_flows(self, flows: Sequence[Flows]) -> tuple[Rows, NDArray[np.bool_], int]:
+    def _join_flows(self, flows: Sequence[Flows]) -> NDArray[np.int32]:
         """Give flows new numbers; of fragments, which are put together and cut anew on the way, nothing is matched."""
-        total, parts = 0, []
-        for each, columns in zip(flows, self.columns, strict=True):
-            whole = (each.number >= 0) & (columns.fragment & 0x2000 == 0)
-            parts.append(np.where(whole, each.number + total, -1))
+        total = 0
+        joined = np.full(len(self), -1, np.int32)
+        for at, (each, columns) in enumerate(zip(flows, self.columns, strict=True)):
+            part = joined[self.starts[at] : self.starts[at + 1]]
+            np.add(each.number, total, out=part, casting="unsafe", where=each.number >= 0)
+            pieces = np.flatnonzero(columns.fragment & 0x2000)
+            part[pieces] = -1
             total += len(each)
-        return _concatenate(parts, np.int64), _concatenate([each.forward for each in flows], np.bool_), total
+        return joined
 
     def __len__(self) -> int:
         """Count the packets."""

@@ -190,20 +190,22 @@ def _agree(instances: Instances, some: list[int], others: list[int]) -> bool:
 def _vote(joined: Joined, instances: Instances, open_ended: NDArray[np.bool_], links: _Links) -> None:
     """Join instances without a handshake to those with which they have most packets in common."""
     number, same = instances.number, joined.same
-    partner = number[same]
-    rows = np.flatnonzero((number >= 0) & (partner >= 0) & (number != partner))
-    rows = rows[open_ended[number[rows]] | open_ended[partner[rows]]]
+    hot = open_ended[number]
+    rows = np.flatnonzero(hot | hot[same])
+    mine, its = number[rows], number[same[rows]]
+    rows = rows[(mine >= 0) & (its >= 0) & (mine != its)]
     rows = rows[~_shared_by_chance(joined, instances, rows)]
     if not len(rows):
         return
+    partner = number[same[rows]]
     with_turn = joined.forward[rows] == instances.client_forward[number[rows]]
-    its_turn = joined.forward[same[rows]] == instances.client_forward[partner[rows]]
-    pairs, place = np.unique(np.stack((number[rows], partner[rows])), axis=1, return_inverse=True)
-    place = place.reshape(-1)
-    votes = np.bincount(place, minlength=pairs.shape[1])
-    straight = np.bincount(place, weights=with_turn == its_turn, minlength=pairs.shape[1])
+    its_turn = joined.forward[same[rows]] == instances.client_forward[partner]
+    pairs, place = np.unique(number[rows].astype(np.int64) << 32 | partner, return_inverse=True)
+    votes = np.bincount(place, minlength=len(pairs))
+    straight = np.bincount(place, weights=with_turn == its_turn, minlength=len(pairs))
     best: Counter[tuple[int, int]] = Counter()
-    listed = list(zip(pairs[0].tolist(), pairs[1].tolist(), votes.tolist(), straight.tolist(), strict=True))
+    ends = (pairs >> 32).tolist(), (pairs & 0xFFFFFFFF).tolist()
+    listed = list(zip(*ends, votes.tolist(), straight.tolist(), strict=True))
     devices = instances.device.tolist()
     for one, other, count, _ in listed:
         for mine, its in ((one, other), (other, one)):
@@ -215,9 +217,9 @@ def _vote(joined: Joined, instances: Instances, open_ended: NDArray[np.bool_], l
 
 def _shared_by_chance(joined: Joined, instances: Instances, rows: Numbers) -> NDArray[np.bool_]:
     """Tell which packets say so little that more than one flow of a device has their like: they prove nothing."""
-    flags, tcp = joined.column("flags"), joined.column("protocol") == TCP
-    weak = (joined.column("ident") == 0) & ~(tcp & (flags & ACK != 0) & (flags & RST == 0))
-    groups = np.unique(joined.same[rows[weak[rows]]])
+    flags, tcp = joined.column("flags")[rows], joined.column("protocol")[rows] == TCP
+    weak = (joined.column("ident")[rows] == 0) & ~(tcp & (flags & ACK != 0) & (flags & RST == 0))
+    groups = np.unique(joined.same[rows[weak]])
     if not len(groups):
         return np.zeros(len(rows), np.bool_)
     wanted = np.zeros(len(joined), np.bool_)

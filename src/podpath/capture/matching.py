@@ -28,7 +28,7 @@ from podpath.capture.flows import Flows
 from podpath.capture.joined import Joined
 from podpath.capture.linking import Linked, link_instances
 from podpath.capture.nat_map import find_translations
-from podpath.capture.path_order import Placed, order_passages, place_passages
+from podpath.capture.path_order import Ordered, Placed, order_passages, place_passages
 from podpath.capture.points import CapturedFile, Point
 from podpath.capture.segments import order_by
 from podpath.capture.sightings import ClockOffset, Connection, Passage, Way
@@ -45,13 +45,13 @@ def match_captures(files: Sequence[CapturedFile], flows: Sequence[Flows] | None 
 class Passages:
     """All passages, a row each. Local to the matching."""
 
-    number: Numbers
+    number: NDArray[np.int32]
     """For each packet its passage; -1 where it has none."""
     way: Numbers
     """For each passage its way: twice the connection's number, and one for the way back."""
     point: Numbers
     first: Numbers
-    count: Numbers
+    """The first packet of each."""
 
 
 class Matching:
@@ -62,8 +62,8 @@ class Matching:
         self.joined = Joined(files, flows)
         self.instances: Instances = find_instances(self.joined)
         self.linked: Linked = link_instances(self.joined, self.instances)
-        self.passages, self.way = self._find_passages()
-        self._orders: dict[int, list[Placed]] = {}
+        self.passages: Passages = self._find_passages()
+        self._orders: dict[int, Ordered] = {}
 
     @property
     def points(self) -> tuple[Point, ...]:
@@ -120,12 +120,14 @@ class Matching:
             last=joined.sighting(last),
         )
 
-    def order(self, way: int) -> list[Placed]:
+    def order(self, way: int) -> tuple[Placed, ...]:
         """Give the passages of a way in the order of its packets."""
+        return self.ordered(way).placed
+
+    def ordered(self, way: int) -> Ordered:
+        """Give the passages of a way in the order of its packets, with the times between them."""
         if way not in self._orders:
-            there, back = (self._place(each) for each in (way, way ^ 1))
-            self._orders[way] = order_passages(self.joined, self.measured, there, back)
-            self._orders[way ^ 1] = order_passages(self.joined, self.measured, back, there)
+            self._orders[way] = order_passages(self.joined, self.measured, self._place(way), lambda: self._place(way ^ 1))
         return self._orders[way]
 
     def _place(self, way: int) -> list[Placed]:
@@ -147,27 +149,32 @@ class Matching:
     @cached_property
     def _by_way(self) -> tuple[Numbers, Numbers]:
         """The packets of all ways, way by way, and where each begins."""
-        order = order_by(self.way + 1)
-        return order, np.cumsum(np.bincount(self.way + 1, minlength=2 * len(self) + 1))
+        numbers = self.way.astype(np.int64) + 1
+        order = order_by(numbers)
+        return order, np.cumsum(np.bincount(numbers, minlength=2 * len(self) + 1))
 
-    def _find_passages(self) -> tuple[Passages, Numbers]:
-        """Give the passages numbers, and say which way each packet goes."""
+    def _find_passages(self) -> Passages:
+        """Give the passages numbers."""
         joined, instances, linked = self.joined, self.instances, self.linked
         number = instances.number
-        known = np.flatnonzero(number >= 0)
-        mine = number[known] if len(known) < len(number) else number
-        bit = (joined.forward[known] != instances.client_forward[mine]) ^ linked.flipped[mine]
-        out = np.array([point.direction == "out" for point in joined.points], np.bool_)
-        word = mine * 4 + bit * 2 + out[joined.point[known]]
-        present = np.zeros(4 * len(instances), np.bool_)
-        present[word] = True
-        passage = np.full(len(joined), NONE, np.int64)
-        passage[known] = (np.cumsum(present) - 1)[word]
+        word = (joined.forward ^ (instances.client_forward ^ linked.flipped)[number]).astype(np.int32) * 2 + number * 4
+        out = [point.direction == "out" for point in joined.points]
+        if any(out):
+            word += np.array(out, np.int32)[joined.point]
+        present = np.zeros(4 * len(instances) + 4, np.bool_)
+        present[word] = True  # those of no instance have negative words, which stand at the end
+        present[4 * len(instances) :] = False
+        table = (np.cumsum(present) - 1).astype(np.int32)
+        table[~present] = NONE
+        passage = table[word]
         words = np.flatnonzero(present)
         of_passage = linked.connection[words >> 2] * 2 + (words >> 1 & 1)
-        first = np.zeros(len(words), np.int64)
-        first[passage[known][::-1]] = known[::-1]
-        count = np.bincount(passage[known], minlength=len(words))
-        way = np.full(len(joined), NONE, np.int64)
-        way[known] = of_passage[passage[known]]
-        return Passages(passage, of_passage, joined.point[first].astype(np.int64), first, count), way
+        first = np.zeros(len(words) + 1, np.int64)
+        first[passage[::-1]] = np.arange(len(joined) - 1, -1, -1)
+        return Passages(passage, of_passage, joined.point[first[:-1]].astype(np.int64), first[:-1])
+
+    @cached_property
+    def way(self) -> NDArray[np.int32]:
+        """For each packet its way: twice its connection's number, and one for the way back; -1 for none."""
+        table = np.append(self.passages.way, NONE).astype(np.int32)
+        return table[self.passages.number]

@@ -1,7 +1,7 @@
 """Which ways need a closer look: where the points do not show the same, found by sums and without a sort.
 
-A sum over a passage's packets says what it shows: keys of what is never cut, and for data a sum that depends only on how often
-each byte is in it. Two passages with equal sums show the same.
+A sum over a passage's packets says what it shows: loose keys of what is never cut, and for data a sum that depends only on how
+often each byte is in it. Two passages with equal sums show the same.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def find_open_ways(matching: Matching) -> list[int]:
     rows = np.flatnonzero(passages.number >= 0)
     data = carries_data(joined)
     length = joined.column("payload").astype(np.int64) + (joined.column("flags") & FIN != 0)
-    values = np.where(data, sign_ranges(joined.column("seq"), length), mix(joined.keys))
+    values = np.where(data, sign_ranges(joined.column("seq"), length), mix(joined.loose_keys))
     sums = np.zeros(len(passages.way), np.uint64)
     np.add.at(sums, passages.number[rows], values[rows])
     count = 2 * len(matching)

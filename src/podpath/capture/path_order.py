@@ -6,8 +6,8 @@ which falls at each router. What is still even is ordered as the other direction
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,10 @@ class Later(NamedTuple):
 
 Apart = Mapping[tuple[int, int], Later]
 """By the places of two passages in their list, how far they are apart; what shares no packet is missing."""
+
+
+MOST_COPIES = 20
+"""Copies of one packet that are compared with each other."""
 
 
 class Placed(NamedTuple):
@@ -60,40 +64,69 @@ def place_passages(joined: Joined, clocks: Clocks, passages: Sequence[tuple[int,
 def measure_apart(joined: Joined, placed: Sequence[Placed]) -> Apart:
     """Give the median time between each two passages, over the packets that both show, else over segments that begin alike."""
     found: dict[tuple[int, int], Later] = {}
+    looks = [_Look(joined, each) for each in placed]
     for one in range(len(placed)):
         for other in range(one + 1, len(placed)):
-            later = _later(joined, placed[one], placed[other])
+            later = looks[one].until(looks[other])
             if later is not None:
                 found[one, other], found[other, one] = later, later._replace(median=-later.median)
     return found
 
 
-def _later(joined: Joined, one: Placed, other: Placed) -> Later | None:
-    for values in (joined.same, joined.column("seq")):
-        mine, its = values[one.rows], values[other.rows]
-        (once, here), (once_too, there) = _single(mine), _single(its)
-        _, at, place = np.intersect1d(once, once_too, assume_unique=True, return_indices=True)
-        if len(at):
-            times = other.times[there[place]] - one.times[here[at]]
-            median = int(np.median(times))
-            return Later(median, int(np.abs(times - median).max()))
-        common = np.intersect1d(mine, its)
-        if len(common):  # only what was sent several times, so the nearest are taken to be the same
-            apart = other.times[its == common[0]][:, None] - one.times[mine == common[0]]
-            return Later(int(apart.flat[np.abs(apart).argmin()]), 0)
-    return None
+class _Look:
+    """What a passage shows, by key, for comparing it with others."""
+
+    def __init__(self, joined: Joined, placed: Placed) -> None:
+        self._joined, self._placed = joined, placed
+        self._by_key: dict[bool, tuple[dict[int, int], dict[int, list[int]]]] = {}
+
+    def until(self, other: _Look) -> Later | None:
+        """Say how much later another passage sees the same packets; None where they have nothing in common."""
+        for by_start in (False, True):
+            once, often = self._times(by_start)
+            once_there, often_there = other._times(by_start)
+            apart = sorted(once_there[key] - time for key, time in once.items() if key in once_there)
+            if apart:
+                median = apart[len(apart) // 2]
+                return Later(median, max(apart[-1] - median, median - apart[0]))
+            # only what was sent several times: the nearest are taken to be the same
+            pairs = [
+                late - early
+                for key in {*once, *often} & {*once_there, *often_there}
+                for early in often.get(key, [once.get(key, 0)])[:MOST_COPIES]
+                for late in often_there.get(key, [once_there.get(key, 0)])[:MOST_COPIES]
+            ]
+            if pairs:
+                return Later(min(pairs, key=abs), 0)
+        return None
+
+    def _times(self, by_start: bool) -> tuple[dict[int, int], dict[int, list[int]]]:  # noqa: FBT001 - private, of one caller
+        """Give the times of what stands once, and of what stands several times; by the first byte instead of the whole packet."""
+        if by_start not in self._by_key:
+            values = self._joined.column("seq") if by_start else self._joined.same
+            rows, times = self._placed.rows, self._placed.times
+            once = dict(zip(values[rows].tolist(), times.tolist(), strict=True))
+            often: dict[int, list[int]] = {}
+            if len(once) < len(rows):
+                for key, time in zip(values[rows].tolist(), times.tolist(), strict=True):
+                    often.setdefault(key, []).append(time)
+                often = {key: some for key, some in often.items() if len(some) > 1}
+                for key in often:
+                    del once[key]
+            self._by_key[by_start] = once, often
+        return self._by_key[by_start]
 
 
-def _single(values: NDArray[Any]) -> tuple[NDArray[Any], Numbers]:
-    """Give the values that stand only once, and where."""
-    found, first, counts = np.unique(values, return_index=True, return_counts=True)
-    return found[counts == 1], first[counts == 1]
+class Ordered(NamedTuple):
+    """The passages of a way in the order of its packets."""
+
+    placed: tuple[Placed, ...]
+    apart: Apart
+    """By their places in this order."""
 
 
-def order_passages(joined: Joined, clocks: Clocks, placed: Sequence[Placed], back: Sequence[Placed]) -> list[Placed]:
-    """Order passages as packets pass them; `back` are those of the other direction, by which ties are broken."""
-    if len(placed) < 2:
-        return list(placed)
+def order_passages(joined: Joined, clocks: Clocks, placed: Sequence[Placed], back: Callable[[], Sequence[Placed]]) -> Ordered:
+    """Order passages as packets pass them; `back` gives those of the other direction, by which ties are broken."""
     apart = measure_apart(joined, placed)
     wins = [0] * len(placed)
     for at, one in enumerate(placed):
@@ -101,9 +134,12 @@ def order_passages(joined: Joined, clocks: Clocks, placed: Sequence[Placed], bac
             later = apart.get((at, place))
             first = _by_time(clocks, one, placed[place], later.median if later else None)
             if first is None:
-                first = _by_return(joined, one, placed[place], back)
+                first = _by_return(joined, one, placed[place], back())
             wins[at if first else place] += 1
-    return [placed[at] for at in sorted(range(len(placed)), key=lambda at: -wins[at])]
+    order = sorted(range(len(placed)), key=lambda at: -wins[at])
+    places = {at: place for place, at in enumerate(order)}
+    moved = {(places[one], places[other]): later for (one, other), later in apart.items()}
+    return Ordered(tuple(placed[at] for at in order), moved)
 
 
 def _by_time(clocks: Clocks, one: Placed, other: Placed, apart: int | None) -> bool | None:
@@ -121,7 +157,7 @@ def _by_return(joined: Joined, one: Placed, other: Placed, back: Sequence[Placed
     for near in back:
         for far in back:
             if near.device == one.device and far.device == other.device and near.device != far.device:
-                later = _later(joined, near, far)
+                later = _Look(joined, near).until(_Look(joined, far))
                 if later and later.median:
                     return later.median < 0
     if one.depth != other.depth:

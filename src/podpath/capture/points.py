@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from podpath.capture.columns import CUT, OUTGOING
+from podpath.capture.columns import CUT, OUTGOING, Columns
 from podpath.capture.index import Bytes
 from podpath.capture.read import Capture
 
@@ -81,8 +81,7 @@ def number_points(files: Sequence[CapturedFile]) -> Numbered:
     places = []
     for file in files:
         columns = file.capture.packets.columns
-        turn = np.where(columns.direction == 0, 0, np.where(columns.direction == OUTGOING, 2, 1))
-        words = columns.ifindex.astype(np.int64) << 18 | columns.interface.astype(np.int64) << 2 | turn
+        words = _words(columns)
         found, first, place = _unique(words)
         order = np.argsort(first, kind="stable")
         rank = np.empty(len(order), np.int16)
@@ -94,6 +93,15 @@ def number_points(files: Sequence[CapturedFile]) -> Numbered:
             devices.append(numbers.setdefault(word >> 2, max(devices, default=-1) + 1))
             points.append(_point(file, word, words, len(points)))
     return Numbered(tuple(_distinct(points)), tuple(devices), tuple(places))
+
+
+def _words(columns: Columns) -> NDArray[np.int64]:
+    """Give a number for each packet that names its device and direction."""
+    if not (columns.direction.any() or columns.ifindex.any() or columns.interface.any()):
+        return np.zeros(len(columns), np.int64)
+    turn = np.where(columns.direction == 0, 0, np.where(columns.direction == OUTGOING, 2, 1))
+    words: NDArray[np.int64] = columns.ifindex.astype(np.int64) << 18 | columns.interface.astype(np.int64) << 2 | turn
+    return words
 
 
 def _unique(words: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
