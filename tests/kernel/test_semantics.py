@@ -11,18 +11,21 @@ import pytest
 
 from podpath.lab.generate_routing import PORTS
 from podpath.lab.topologies import Topology, bridged_pods, overlay, routed_pods, two_uplinks
-from podpath.net import protocols
-from podpath.net.addresses import Address, IfName, Mac, MaskedMark
+from podpath.net import nft, protocols
+from podpath.net.addresses import Address, IfName, Mac, MaskedMark, Prefix
 from podpath.net.packet import Packet
-from podpath.node.links import BridgePort, Neighbour
+from podpath.net.provenance import Listing, Source, Span
+from podpath.node.links import BridgePort, InterfaceAddress, Neighbour
+from podpath.node.nftables import NftChain, NftRule, NftTable
 from podpath.node.node import HOST, Netns, Node
-from podpath.node.routing import PolicyRule
+from podpath.node.routing import Nexthop, PolicyRule, Route
 from tests.datapath.given import given_rules, given_tables
-from tests.kernel.kernel_twin import Agreed, agree, agree_on_frame
+from tests.kernel.kernel_twin import Agreed, agree, agree_on_frame, printed_in
 
 pytestmark = pytest.mark.kernel("iptables-nft-restore", "bridge", "nft")
 
 WORKS = Agreed("ALWAYS", "", "")
+SPAN = Span(Source(name="nft.txt", lines=("a rule",)), 1, 1)
 TO_WORLD = "tcp 10.1.0.2:41000 > 198.51.100.1:80 from pod1"
 
 
@@ -182,3 +185,30 @@ def test_the_unspecified_link_is_asked_for() -> None:
 def _without_proxy(node: Node) -> Netns:
     host = node.namespaces[HOST]
     return replace(host, sysctls={key: fact for key, fact in host.sysctls.items() if not key.endswith("proxy_arp")})
+
+
+def test_a_twin_holds_routes_and_rules_of_ipv6() -> None:
+    """A node with both families is rebuilt with both."""
+    topology = routed_pods()
+    host = topology.draft.namespaces[HOST]
+    host.addresses.append(InterfaceAddress(link=IfName("eth0"), address=Address.parse("2001:db8::10"), length=64))
+    hop = Nexthop(link=IfName("eth0"), gateway=Address.parse("2001:db8::1"))
+    host.routes.append(Route(prefix=Prefix.parse("::/0", 6), nexthops=(hop,), metric=1024))
+    host.rules.append(PolicyRule(family=6, priority=100, iif=IfName("lxc1"), table=100))
+    node = built(topology)
+    assert "default via 2001:db8::1 dev eth0" in printed_in(node, HOST, "ip -6 route")
+    assert "iif lxc1 lookup 100" in printed_in(node, HOST, "ip -6 rule")
+
+
+@pytest.mark.parametrize(("word", "expected"), [("iif", Agreed("NEVER", "dropped", "NETFILTER_DROP")), ("iifname", WORKS)])
+def test_iif_is_an_index_and_iifname_a_name(word: str, expected: Agreed) -> None:
+    """A rule on `iif` holds an index and matches that device whatever its name; one on `iifname` knows the name alone."""
+    node = built(routed_pods())
+    host = node.namespaces[HOST]
+    index = next(link.ifindex for link in host.links.items if link.name == "lxc1")
+    right = nft.Literal(str(index)) if word == "iif" else nft.Literal("cali1")
+    rule = NftRule("ip", "t", "c", 1, SPAN, (nft.Match("==", nft.Meta(word), right), nft.Counter(), nft.Verdict("drop")))
+    chain = NftChain(name="c", type="filter", hook="prerouting", priority=0, policy="accept", rules=(rule,))
+    tables = Listing((NftTable(family="ip", name="t", chains={"c": chain}),), True, "nft list ruleset")
+    node = replace(node, namespaces={**node.namespaces, HOST: replace(host, nftables=tables)})
+    assert expected == agree(node, TO_WORLD)

@@ -88,6 +88,10 @@ def emit_removal(twin: Twin) -> Command:
     return Command(("ip", "-batch", "-"), _batch(f"netns del {name}" for name in twin.namespaces))
 
 
+_IPV6 = "-6 "
+"""Begins a route or rule of IPv6, as `ip` takes it outside a batch."""
+
+
 def _emit_state(netns: Netns, built: set[str], left_out: list[str]) -> Iterator[Command]:
     """Write what one namespace holds: few commands, since each costs more than what it does."""
     links = [link for link in netns.links.items if link.name in built]
@@ -96,9 +100,12 @@ def _emit_state(netns: Netns, built: set[str], left_out: list[str]) -> Iterator[
     lines += [_address(address) for address in netns.addresses.items if address.scope != "host"]
     lines += [_neighbour(neighbour) for neighbour in netns.neighbours.items]
     listed = [route for route in netns.routes.items if not route.inferred and route.protocol != "kernel"]
-    lines += [_route(route) for route in sorted(listed, key=_has_gateway)]
-    lines += _policy_rules(netns)
+    ways = [_route(route) for route in sorted(listed, key=_has_gateway)] + list(_policy_rules(netns))
+    lines += [way for way in ways if not way.startswith(_IPV6)]
     yield Command(("ip", "-n", netns.name, "-batch", "-"), _batch(lines))
+    lines = [way.removeprefix(_IPV6) for way in ways if way.startswith(_IPV6)]
+    if lines:  # the family is no word of a batch
+        yield Command(("ip", "-6", "-n", netns.name, "-batch", "-"), _batch(lines))
     entries = list(_fdb(netns))
     if entries:
         yield Command(("bridge", "-n", netns.name, "-batch", "-"), _batch(entries))
@@ -225,7 +232,7 @@ def _has_gateway(route: Route) -> bool:
 
 
 def _route(route: Route) -> str:
-    family = "-6 " if route.prefix.family == 6 else ""
+    family = _IPV6 if route.prefix.family == 6 else ""
     kind = "" if route.type == "unicast" else f"{route.type} "
     prefix = "default" if route.prefix.length == 0 else f"{route.prefix.address}/{route.prefix.length}"
     words = [f"{family}route add {kind}{prefix}"]
