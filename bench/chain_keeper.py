@@ -25,7 +25,7 @@ writes = 0
 while time.monotonic() < over:
     path.write_text(text)
     writes += 1
-    time.sleep(0.06)
+    time.sleep(0.05)
 print(writes)
 """
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from inotify_simple import INotify, flags
 
 from podpath.protect.chain.kubeconfig import KubeconfigError, make_server
 from podpath.protect.chain.options import KubeconfigOptions
@@ -406,6 +407,35 @@ def test_n12_the_chain_outlives_the_keeper(node: CniNode) -> None:
         kept.wait_ready()
 
     assert MESHED == node.types("10-net.conflist")
+
+
+def test_d4_our_writes_are_heard_by_both_runtimes(node: CniNode) -> None:
+    """A file is renamed within its folder (containerd heeds Rename, CRI-O Create), and a wrapped one is removed at the end."""
+    node.write("10-net.conf", single())
+    with INotify() as heard:
+        heard.add_watch(node.conf, flags.MOVED_FROM | flags.MOVED_TO | flags.DELETE)
+        node.look()
+        events = [(flags.from_mask(event.mask)[0].name, event.name) for event in heard.read(timeout=1000)]
+    temporary = next(name for kind, name in events if kind == "MOVED_FROM" and name.startswith(".10-net.conflist."))
+
+    assert not temporary.endswith((".conf", ".conflist", ".json"))
+    assert ("MOVED_TO", "10-net.conflist") in events
+    assert ("DELETE", "10-net.conf") == events[-1]
+
+
+def test_d6_a_folder_that_went_and_came_is_kept(node: CniNode) -> None:
+    """containerd polls for a removed folder and loads what is in the new one: the plugin is in that before or soon after."""
+    node.write("10-net.conflist", listed())
+    with node.kept(poll=60.0) as kept:
+        kept.wait_ready()
+        node.conf.rename(node.root / "gone")
+        kept.wait_ready(ready=False)
+        assert "cannot be listed" in kept.last.why
+        fresh = node.root / "fresh"
+        fresh.mkdir()
+        (fresh / "10-net.conflist").write_text(listed())
+        fresh.rename(node.conf)
+        kept.wait_ready()
 
 
 def test_g4_g5_an_upgrade_of_the_vendor_is_chained_again(node: CniNode) -> None:

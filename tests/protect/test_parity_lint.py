@@ -131,7 +131,7 @@ def test_d5_a_list_under_a_single_name() -> None:
     assert "it must end in .conflist" in remark(found, "D5").claim
 
 
-def test_d6_an_empty_folder() -> None:
+def test_d2_an_empty_folder() -> None:
     """Where there is no file neither has a network."""
     found = lint_folder([], SETTINGS)
 

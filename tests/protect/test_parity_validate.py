@@ -195,6 +195,16 @@ def test_w1_istio_rules_are_validated(bare: Pod) -> None:
 
 
 @KERNEL
+def test_w1_istios_own_arguments_are_taken(bare: Pod) -> None:
+    """The arguments that istio gives its validation container work as they are."""
+    bare.restore(*istio(), families="4")
+    given = "-p 15001 -z 15006 -u 1337 -m REDIRECT -i * -x  -b * -d 15090,15021,15020 --log_output_level=default:info"
+    answer = bare.validate(*given.split(" "), "--run-validation", "--skip-rule-apply", "--families", "4", uid=1337)
+
+    assert (0, "istio") == (answer.code, answer.document["mode"])
+
+
+@KERNEL
 def test_w2_without_rules_it_is_126(bare: Pod) -> None:
     """At the end of the time it fails with istio's code and words, in Go's grammar of durations."""
     started = time.monotonic()

@@ -70,8 +70,8 @@ class PortsType(click.ParamType[tuple[int, ...]]):
 @click.option("--outbound-port", "-p", type=PortsType(), help="Where the proxy takes outbound connections.")
 @click.option("--inbound-port", "-z", type=PortsType(), help="Where the proxy takes inbound connections.")
 @click.option("--proxy-uid", "-u", type=click.IntRange(0), help="The proxy's own user, whom the rules must leave alone.")
-@click.option("--skip-outbound-ports", type=PortsType(), default=(), help="Destination ports that must not be redirected.")
-@click.option("--skip-inbound-ports", type=PortsType(), default=(), help="Ports of the pod that must not be redirected.")
+@click.option("--skip-outbound-ports", "-o", type=PortsType(), default=(), help="Destination ports that must not be redirected.")
+@click.option("--skip-inbound-ports", "-d", type=PortsType(), default=(), help="Ports of the pod that must not be redirected.")
 @click.option(
     "--families",
     type=click.Choice(["auto", "4", "6", "both"]),
@@ -92,6 +92,7 @@ class PortsType(click.ParamType[tuple[int, ...]]):
 @click.option("--iptables-probe-port", "probe_port", type=click.IntRange(1, 65535), default=15002, help="istio: the port probed.")
 @click.option("--run-validation", is_flag=True, help="istio: accepted, and chooses its mode.")
 @click.option("--skip-rule-apply", is_flag=True, help="istio: accepted; no rule is ever applied here.")
+@click.option("-m", "-i", "-x", "-b", "-g", "--log_output_level", "ignored", hidden=True, help="istio: accepted, without effect.")
 @click.option("--termination-message", metavar="FILE", help="Write the cause here too: /dev/termination-log.")
 @click.option("--reflect", type=EndType(), help="Be the reflector instead, at this address, until killed.")
 @click.option("--allow", "networks", multiple=True, metavar="CIDR", help="Whom the reflector serves: the pods' networks.")
