@@ -42,7 +42,7 @@ def test_a_snapshot_has_logs_and_the_timeline_reads_them(tmp_path: Path) -> None
     """A snapshot of this machine holds what dmesg and dpkg say here, and `podpath timeline` reads it; logs can be left out."""
     host = (Namespace(name="host", path="/proc/self/ns/net", role="host"),)
     target = tmp_path / "bundle"
-    collect_bundle(target, host, now=time.time())
+    collect_bundle(target, host, now=time.time(), logs=True)
     if not (target / "logs").is_dir():
         pytest.skip("this machine has no logs")
     done = podpath("timeline", target, "--failed-at", "2000-01-01T00:00:00Z", "--timeout", "1s", "--json")
@@ -51,7 +51,7 @@ def test_a_snapshot_has_logs_and_the_timeline_reads_them(tmp_path: Path) -> None
     assert done.returncode in {0, 1, 3}
     assert document["logs"] == len(list((target / "logs").iterdir()))
     assert document["lines"] > 0
-    collect_bundle(tmp_path / "without", host, now=time.time(), logs=False)
+    collect_bundle(tmp_path / "without", host, now=time.time())
     assert not (tmp_path / "without" / "logs").exists()
 
 

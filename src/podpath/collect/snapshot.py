@@ -93,7 +93,7 @@ def collect_bundle(
     *,
     now: float,
     progress: Callable[[str], None] = lambda _: None,
-    logs: bool = True,
+    logs: bool = False,
 ) -> tuple[str, ...]:
     """Write a bundle folder, or a `.tar.gz` where the name says so; give a sentence for each thing that could not be had."""
     if os.geteuid() != 0:
