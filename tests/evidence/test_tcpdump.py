@@ -310,3 +310,30 @@ def test_other_arp(text: str, operation: str) -> None:
     record = _one(f"22:13:20.1 ARP, {text}")
 
     assert operation == (record.arp and record.arp.operation)
+
+
+def test_device_without_a_name_is_its_index() -> None:
+    """Read on another host, a capture on any shows devices by their index alone; without `-e` not even that."""
+    text = (
+        "03:04:06.268591 ?     In  ifindex 2 02:00:00:00:01:00 ethertype IPv4 (0x0800), length 80: 10.1.0.2.3 > 10.1.0.3.4: UDP, length 5",  # noqa: E501  # as tcpdump prints it
+        "03:04:06.268630 ?     Out IP 10.1.0.2.3 > 10.1.0.3.4: UDP, length 5",
+    )
+    reading = read_tcpdump(Source(name="capture.txt", lines=text, command="tcpdump -nn -e -r any.pcap"))
+
+    assert [("ifindex 2", "in"), (None, "out")] == [
+        (record.link, record.direction) for record in reading.records if isinstance(record, PacketRecord)
+    ]
+
+
+def test_checksums_and_sizes_of_errors_are_kept() -> None:
+    """What the printer calls wrong, and the size that an ICMP error names, are kept with the packet."""
+    text = (
+        "03:04:06.1 IP (tos 0x0, ttl 64, id 1, offset 0, flags [DF], proto TCP (6), length 40)",
+        "    10.1.0.2.3 > 10.1.0.3.4: Flags [.], cksum 0x1e47 (incorrect -> 0x3e31), ack 1, win 5, length 0",
+        "03:04:07.1 IP 10.9.9.9 > 10.1.0.2: ICMP 10.1.0.3 unreachable - need to frag (mtu 1400), length 36",
+    )
+    reading = read_tcpdump(Source(name="capture.txt", lines=text, command="tcpdump -vnn"))
+
+    assert [(True, 0), (False, 1400)] == [
+        (record.wrong_sum, record.mtu) for record in reading.records if isinstance(record, PacketRecord)
+    ]

@@ -110,6 +110,11 @@ class Talk(Generic[F]):
         return f"{name} {self.client[0]} > {self.server[0]}"
 
     @property
+    def where(self) -> str:
+        """Name its point: the device, or the file where no device is known."""
+        return spell_point(self.point, (self.forward or self.backward)[0])
+
+    @property
     def frames(self) -> list[F]:
         """Both directions, by time where the capture has it, else as they stand."""
         both = [*self.forward, *self.backward]
@@ -153,6 +158,11 @@ def opening(packet: Packet) -> int:
 def point_of(frame: Frame) -> Point:
     """Say where a frame was captured."""
     return Point(frame.capture, frame.netns, frame.link, frame.tunnel)
+
+
+def spell_point(point: Point, frame: Frame) -> str:
+    """Name a point: its device, or the file of a frame that was captured there, where no device is known."""
+    return str(point) if point.link is not None else frame.span.source.name.rpartition("/")[2]
 
 
 def gather_talks(frames: Iterable[F]) -> list[Talk[F]]:

@@ -76,11 +76,11 @@ def _report(found: Sequence[tuple[Talk[Sighting], Sequence[Sighting]]], connecti
     talk, shown = found[0]
     packet = shown[0].packet
     elsewhere = _find_elsewhere(talk, connections)
-    back = f": it is seen at {elsewhere.point}" if elsewhere is not None else ", by a way that is not captured here"
+    back = f": it is seen at {elsewhere.where}" if elsewhere is not None else ", by a way that is not captured here"
     return Finding(
         check=NAME,
         severity="note",
-        claim=f"Of {talk.words} {talk.point} shows only what {packet.src} sends; the other direction does arrive{back}.",
+        claim=f"Of {talk.words} {talk.where} shows only what {packet.src} sends; the other direction does arrive{back}.",
         evidence=quote(shown, (elsewhere.backward if talk.forward else elsewhere.forward)[:1] if elsewhere is not None else ()),
         reasoning=(
             f"{packet.src} acknowledges more and more, so it gets what {packet.dst} sends.",

@@ -44,6 +44,8 @@ from podpath.node.links import Link
 from podpath.node.routing import Route
 
 NAME = "foreign-arp"
+UNANSWERED = 2
+"""Frames to the foreign MAC that nobody answers, which tell that the address did not move there."""
 SHOWN_FRAMES = 3
 """Lost frames that are quoted: one would do, three show that it went on."""
 
@@ -107,9 +109,11 @@ def _is_ours(case: Case, arp: ArpSighting, usual: Mac) -> bool:
         return True
     if any(link.mac == arp.sender_mac for link in case.node.host.links.items):
         return True
-    return any(seen.packet.dst == arp.sender and seen.packet.dmac == arp.sender_mac for seen in case.sightings) and any(
-        seen.packet.src == arp.sender and seen.packet.smac == usual and _later(seen.time, arp.time) for seen in case.sightings
-    )
+    astray = [seen for seen in case.sightings if seen.packet.dst == arp.sender and seen.packet.dmac == arp.sender_mac]
+    spoken = [seen for seen in case.sightings if seen.packet.src == arp.sender and seen.packet.smac == usual]
+    goes_on = any(_later(seen.time, arp.time) for seen in spoken)
+    falls_silent = len(astray) >= UNANSWERED and bool(spoken) and all(_later(seen.time, arp.time) for seen in astray)
+    return bool(astray) and (goes_on or falls_silent)
 
 
 def find_window(case: Case, arp: ArpSighting, usual: Mac) -> Window:

@@ -65,16 +65,16 @@ def _report_syn(connection: Connection[Sighting], syns: list[Sighting]) -> Findi
     answers = [answer for talk in connection.talks for answer in talk.syn_acks]
     sent = f"{client} sends its SYN to {server} {times(len(syns))}"
     took = (syns[-1].time or 0.0) - (syns[0].time or 0.0)
-    reasons = [f"The same SYN is seen {times(len(syns))} at {start.point}" + (f", over {took:.1f} s." if took else ".")]
+    reasons = [f"The same SYN is seen {times(len(syns))} at {start.where}" + (f", over {took:.1f} s." if took else ".")]
     if last is not start:
-        reasons.append(f"It comes as far as {last.point}, as {last.words}.")
+        reasons.append(f"It comes as far as {last.where}, as {last.words}.")
     if established:
         claim, reasons = f"{sent}: a SYN or its answer was lost, then it comes about.", [*reasons, "A later one is answered."]
     elif start.syn_acks:
-        claim = f"{sent}, though its SYN-ACK is seen at {start.point}: the answer does not reach the client."
+        claim = f"{sent}, though its SYN-ACK is seen at {start.where}: the answer does not reach the client."
     elif answers:
-        point = next(talk.point for talk in connection.talks if talk.syn_acks)
-        claim = f"{sent}, though its SYN-ACK is seen at {point}: the answer is not seen at {start.point}."
+        point = next(talk.where for talk in connection.talks if talk.syn_acks)
+        claim = f"{sent}, though its SYN-ACK is seen at {point}: the answer is not seen at {start.where}."
     elif any(talk.backward for talk in connection.talks):
         claim = f"{sent}, and gets no SYN-ACK."
     else:
@@ -97,7 +97,7 @@ def _report_answer(talk: Talk[Sighting], answers: list[Sighting]) -> Finding:
     return Finding(
         check=NAME,
         severity="note" if later else "fault",
-        claim=f"{server} sends its SYN-ACK to {client} {times(len(answers))}, and {lost} at {talk.point}.",
+        claim=f"{server} sends its SYN-ACK to {client} {times(len(answers))}, and {lost} at {talk.where}.",
         evidence=quote(answers[-1:], answers[:1], talk.syns[:1], later[:1]),
         reasoning=("The SYN-ACK is lost on its way to the client, or the client's ACK before it comes here.",),
         breaks=() if later else (talk.words,),

@@ -83,7 +83,7 @@ def _report(talk: Talk[Sighting], ack: Sighting, again: list[Sighting]) -> Findi
     server, client = endpoint(*talk.server), endpoint(*talk.client)
     wait = seconds_between(ack, again[0])
     after = f" {wait:.1f} s after it" if wait is not None else " after it"
-    reasons = [f"{talk.point} shows the handshake's ACK of {client}, and{after} the same SYN-ACK of {server} again."]
+    reasons = [f"{talk.where} shows the handshake's ACK of {client}, and{after} the same SYN-ACK of {server} again."]
     reasons.append("A server sends its SYN-ACK again only while it waits for the ACK: the ACK was lost beyond this point.")
     if resent:
         reasons.append(f"What {client} sends next is sent {times(len(resent[0]))} and never acknowledged: it is lost as well.")
@@ -92,7 +92,7 @@ def _report(talk: Talk[Sighting], ack: Sighting, again: list[Sighting]) -> Findi
     return Finding(
         check=NAME,
         severity="note" if recovered else "fault",
-        claim=f"The handshake's ACK of {talk.words} is lost beyond {talk.point}: {server} sends its SYN-ACK again.",
+        claim=f"The handshake's ACK of {talk.words} is lost beyond {talk.where}: {server} sends its SYN-ACK again.",
         evidence=quote(again[:1], [ack], talk.syn_acks[:1], *(copies[-1:] for copies in resent[:SHOWN]), talk.syns[:1]),
         reasoning=tuple(reasons),
         breaks=() if recovered else (f"{talk.words}: the client takes the connection for open, the server does not",),

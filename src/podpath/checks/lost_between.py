@@ -61,8 +61,10 @@ def look(case: Case, talks: Talks) -> Iterator[Finding]:
     groups: dict[tuple[str, bool, str, str], list[LostPacket]] = defaultdict(list)
     for lost in case.lost:
         groups[lost.connection, lost.forward, lost.seen[-1][0], lost.missing_at].append(lost)
-    for found in groups.values():
-        yield _report_lost(found)
+    going_on = {talk.words for talk in talks if _takes_part(talk)}
+    for (name, *_), found in groups.items():
+        spare = name in going_on and all(lost.what == "ACK" for lost in found)
+        yield _report_lost(found, spare=spare)
     told = {span.source.name for lost in case.lost for _, span in lost.seen}
     for connection in gather_connections(talks):
         loss = find_loss(connection)
@@ -70,16 +72,20 @@ def look(case: Case, talks: Talks) -> Iterator[Finding]:
             yield _report(loss)
 
 
-def _report_lost(found: Sequence[LostPacket]) -> Finding:
-    """Tell of the packets of one direction that are lost between the same two points; what passed in another copy is a note."""
+def _report_lost(found: Sequence[LostPacket], *, spare: bool) -> Finding:
+    """Tell of the packets of one direction that are lost between the same two points; what passed in another copy is a note.
+
+    So is a bare ACK (`spare`) of a connection that goes on: the next one says the same.
+    """
     found = sorted(found, key=lambda lost: lost.seen[-1][1].line)
     first = found[0]
     gone = [lost for lost in found if not lost.repeated] or list(found)
-    healed = all(lost.repeated for lost in found)
+    healed = spare or all(lost.repeated for lost in found)
     last_seen, span = gone[0].seen[-1]
     way = "" if first.forward else ", on its way back"
     whats = list(dict.fromkeys(lost.what for lost in gone))
     shown = ", ".join(whats[:NAMED]) + (f" and {len(whats) - NAMED} more" if len(whats) > NAMED else "")
+    verb = "is" if len(whats) == 1 else "are"
     reasons = [f"{last_seen} shows {shown}{way}, as {span}; {first.missing_at} does not show it."]
     reasons.append(_BASES.get(first.basis, f"It should have come there: {first.basis}.").format(first.missing_at))
     reasons.append(f"{first.missing_at} was capturing then: it shows packets before ({first.before}) and after ({first.after}).")
@@ -88,7 +94,7 @@ def _report_lost(found: Sequence[LostPacket]) -> Finding:
     return Finding(
         check=NAME,
         severity="note" if healed else "fault",
-        claim=f"Of {first.connection} {shown} is lost between {last_seen} and {first.missing_at}{way}.",
+        claim=f"Of {first.connection} {shown} {verb} lost between {last_seen} and {first.missing_at}{way}.",
         evidence=tuple(
             dict.fromkeys(
                 (*(lost.seen[-1][1] for lost in gone[:SHOWN]), *(at for _, at in gone[0].seen), first.before, first.after)
@@ -132,8 +138,8 @@ def _report(loss: Loss) -> Finding:
     near, far = loss.near, loss.far
     again = max((times_sent([one for one in loss.lost if _same(one, seen)]) for seen in loss.lost), key=len)
     reasons = [
-        f"The SYN comes to {near.point} and goes on to {far.point}" + (f", as {far.words}." if far.words != near.words else "."),
-        f"Of the {len(loss.lost)} packets that come to {near.point} after it none is seen at {far.point}.",
+        f"The SYN comes to {near.where} and goes on to {far.where}" + (f", as {far.words}." if far.words != near.words else "."),
+        f"Of the {len(loss.lost)} packets that come to {near.where} after it none is seen at {far.where}.",
     ]
     if len(again) > 1:
         reasons.append(f"One of them is sent {times(len(again))}: whoever sends it gets no answer.")
@@ -141,7 +147,7 @@ def _report(loss: Loss) -> Finding:
     return Finding(
         check=NAME,
         severity="fault",
-        claim=f"Of {near.words} {what} is lost between {near.point} and {far.point}: the SYN passed both.",
+        claim=f"Of {near.words} {what} is lost between {near.where} and {far.where}: the SYN passed both.",
         evidence=quote(loss.lost[:2], loss.passed, far.syn_acks[:1]),
         reasoning=tuple(reasons),
         breaks=(near.words,),

@@ -28,7 +28,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from podpath.checks.captured import Talks, is_mac, order_of
+from podpath.capture.observations import point_of
+from podpath.checks.captured import Talks, is_bridge, is_mac, order_of
 from podpath.checks.finding import Finding
 from podpath.checks.topology import find_link
 from podpath.net.addresses import Address, Mac
@@ -74,11 +75,26 @@ def gather_claims(case: Case) -> dict[Address, list[_Claim]]:
     for arp in case.arps:
         if arp.sender_mac is not None and is_mac(arp.sender_mac) and not arp.sender.is_unspecified:
             found[arp.sender].append(_Claim(_placed(arp.capture, arp.time, arp.span), arp.sender_mac, arp.span))
+    routers = _routers(case)
     for seen in case.sightings:
-        if seen.packet.smac is not None and is_mac(seen.packet.smac) and seen.packet.src in found and not seen.tunnel:
-            claim = _Claim(_placed(seen.capture, seen.time, seen.span), seen.packet.smac, seen.span)
-            found[seen.packet.src].append(claim)
+        mac = seen.packet.smac
+        if mac is None or not is_mac(mac) or mac in routers or seen.packet.src not in found or seen.tunnel:
+            continue
+        if not is_bridge(case, point_of(seen)):
+            found[seen.packet.src].append(_Claim(_placed(seen.capture, seen.time, seen.span), mac, seen.span))
     return {address: sorted(claims) for address, claims in found.items() if len({claim.place for claim in claims}) > 1}
+
+
+def _routers(case: Case) -> set[Mac]:
+    """Give the MACs that speak for more than one address: what they send they forward."""
+    speakers: dict[Mac, set[Address]] = defaultdict(set)
+    for seen in case.sightings:
+        if seen.packet.smac is not None:
+            speakers[seen.packet.smac].add(seen.packet.src)
+    for arp in case.arps:
+        if arp.sender_mac is not None:
+            speakers[arp.sender_mac].add(arp.sender)
+    return {mac for mac, addresses in speakers.items() if len({address for address in addresses if address.family == 4}) > 1}
 
 
 def _placed(capture: int, time: float | None, span: Span) -> tuple[float, int]:

@@ -29,7 +29,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from podpath.capture.observations import Point, clock, is_error, point_of
+from podpath.capture.observations import Point, clock, is_error, point_of, spell_point
 from podpath.checks.captured import SHOWN, Talks, quote, words_of
 from podpath.checks.finding import Finding
 from podpath.net import protocols
@@ -64,7 +64,7 @@ def look(case: Case, talks: Talks) -> Iterator[Finding]:
             silences = list(_find_silences(frames, near, far))
             if silences and (near, far) not in told:
                 told.add((near, far))
-                yield _report(point, near, far, silences)
+                yield _report(spell_point(point, frames[0]), near, far, silences)
 
 
 def _pairs(sightings: Sequence[Sighting]) -> dict[tuple[Point, frozenset[Address]], list[Sighting]]:
@@ -118,7 +118,7 @@ def _time(seen: Sighting) -> float:
     return seen.time if seen.time is not None else 0.0
 
 
-def _report(point: Point, near: Address, far: Address, silences: Sequence[Silence]) -> Finding:
+def _report(point: str, near: Address, far: Address, silences: Sequence[Silence]) -> Finding:
     longest = max(silences, key=lambda one: (_time(one.after) if one.after else _time(one.asks[-1])) - _time(one.before))
     end = longest.after.time if longest.after is not None else None
     lasted = (end if end is not None else _time(longest.asks[-1])) - _time(longest.before)

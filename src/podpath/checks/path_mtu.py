@@ -99,7 +99,7 @@ def _report(case: Case, talk: Talk[Sighting], stuck: _Stuck) -> Finding:
         if is_size_error(seen.packet) and seen.packet.dst == packet.src
         and (seen.packet.quoted is None or seen.packet.quoted.dst == packet.dst)
     ]  # fmt: skip
-    sent = f"{packet.payload} bytes ({size} and more with its headers) is sent {times(len(stuck.copies))} at {talk.point}"
+    sent = f"{packet.payload} bytes ({size} and more with its headers) is sent {times(len(stuck.copies))} at {talk.where}"
     reasons = [
         f"A segment of {sent}, and is never acknowledged.",
         f"Smaller packets of the same direction arrive, at most {stuck.passed.packet.payload} bytes of payload.",

@@ -113,7 +113,7 @@ def _summarise(talks: Sequence[Talk[Sighting]]) -> CapturedConnection:
         words=start.words,
         state=state,
         meaning=STATES.get(state, "answered" if start.forward and start.backward else "one direction alone"),
-        points=tuple(dict.fromkeys(str(talk.point) for talk in talks)),
+        points=tuple(dict.fromkeys(talk.where for talk in talks)),
         packets=len(frames),
         first=frames[0].time,
         span=frames[0].span,

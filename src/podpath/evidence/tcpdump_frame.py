@@ -48,7 +48,8 @@ _PREFIX = re.compile(
 )
 _NUMBER = re.compile(r"\s*\d+ {2,3}(?=\S)")
 """`--number` with `-t`: a number and no time."""
-_LINK = re.compile(r"(?P<link>[\w.@:-]{1,16})\s+(?P<direction>In|Out|B|M|P)\s+(?=\S)")
+_LINK = re.compile(r"(?P<link>\?|[\w.@:-]{1,16})\s+(?P<direction>In|Out|B|M|P)\s+(?=\S)")
+_INDEX = re.compile(r"ifindex (?P<index>\d+) ")
 _DIRECTION = re.compile(rf"\s*(?P<direction>In|Out|B|M|P)\s+(?={_MAC.pattern})")
 _ETHERNET = re.compile(
     rf"(?P<smac>{_NAME})\s+>\s+(?P<dmac>{_NAME})\s*(?:,\s*|\s+)"
@@ -85,7 +86,15 @@ def parse_frame(line: str) -> Frame | None:
     if network is not None and (not kind or network["protocol"] == kind):
         kind, body = network["protocol"], body[network.end() :]
     direction = _DIRECTIONS.get(names.get("direction") or "")
-    return Frame(time, elided, names.get("link"), direction, smac, dmac, kind, length, body, tags)
+    return Frame(time, elided, _name_link(names.get("link"), rest), direction, smac, dmac, kind, length, body, tags)
+
+
+def _name_link(name: str | None, rest: str) -> str | None:
+    """Give the device's name; its index where tcpdump, reading a file of another host, knew no name and printed `?`."""
+    if name != "?":
+        return name
+    found = _INDEX.match(rest)
+    return f"ifindex {found['index']}" if found is not None else None
 
 
 def parse_mac(text: str | None) -> Mac | None:
