@@ -212,15 +212,13 @@ def test_y7_who_wins_is_told_for_each_device(root: Path) -> None:
     """A line that names the device outright beats our pattern: file, line and value are told, for that device only."""
     add("lxc2", "peer")
     (root / "usr/lib/sysctl.d/50-vendor.conf").write_text(
-        "net.ipv4.conf.*.rp_filter = 2\nnet.ipv4.conf.lxc2.rp_filter = 1\n", encoding="utf-8"
+        "net.ipv4.conf.*.rp_filter = 2\nnet.ipv4.conf.lxc2.rp_filter = 1\n-net.ipv4.conf.all.rp_filter\n", encoding="utf-8"
     )
     _, found = protect(root, "--key", LXC, "--fix", "--persist")
 
     (lost,) = [finding for finding in found["findings"] if finding["check"] == "sysctl-lost-at-boot"]
     assert lost["subject"] == "net.ipv4.conf.lxc2.rp_filter"
-    assert lost["evidence"] == ("/usr/lib/sysctl.d/50-vendor.conf:2: net.ipv4.conf.lxc2.rp_filter = 1",) or lost["evidence"] == [
-        "/usr/lib/sysctl.d/50-vendor.conf:2: net.ipv4.conf.lxc2.rp_filter = 1"
-    ]
+    assert lost["evidence"] == ["/usr/lib/sysctl.d/50-vendor.conf:2: net.ipv4.conf.lxc2.rp_filter = 1"]
 
 
 @pytest.mark.skipif(not Path("/lib/systemd/systemd-sysctl").exists(), reason="needs systemd-sysctl")
@@ -441,3 +439,129 @@ def test_a_dry_run_changes_nothing(root: Path) -> None:
 
     assert (code, look("lxc1"), [write["state"] for write in found["writes"]]) == (1, 2, ["would"])
     assert list((root / "etc/sysctl.d").iterdir()) == []
+
+
+def test_the_proposed_commands_mend_what_all_forces(root: Path) -> None:
+    """Typed one after the other, what a person is told leaves every declared device and the uplink as they shall be."""
+    add("lxc2", "peer")
+    put("all", 1)
+    _, found = protect(root, "--key", LXC)
+    forced = next(each for each in found["findings"] if each["check"] == "sysctl-forced")
+    for line in forced["mend"]:
+        command("sh", "-c", line)
+
+    assert {name: max(look("all"), look(name)) for name in ("lxc1", "lxc2", "eth0")} == {"lxc1": 0, "lxc2": 0, "eth0": 1}
+
+
+def test_the_automatic_profile_follows_the_node(root: Path) -> None:
+    """A keeper that starts before the CNI keeps its keys as soon as the node shows it."""
+    options = SysctlOptions(root=str(root), proc=str(root), poll=1.0)
+    keeper = ThreadKeeper("sysctl", lambda desk: keep_sysctls(desk, options, Applier()))
+    subprocess.run(["ip", "-n", NAME, "link", "delete", "lxc1"], check=True)
+    with inside(HANDLE):
+        keeper.start()
+    try:
+        assert wait_until(lambda: "no profile fits" in keeper.status().why)
+        assert keeper.status().ready
+        (root / "etc/cni/net.d/10-calico.conflist").write_text('{"name": "k", "plugins": [{"type": "calico"}]}', encoding="utf-8")
+        assert wait_until(lambda: command("sysctl", "-n", "net.ipv4.ip_forward").strip() == "1")
+    finally:
+        keeper.stop()
+
+
+def test_modules_are_loaded_on_request_and_refusals_told(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """modprobe is run for what a mandatory key lacks and for what is named; what it says is in the finding."""
+    (root / "bin").mkdir()
+    script = '#!/bin/sh\necho "$@" >> "${0%/*}/ran"\necho no such module >&2\nexit 1\n'
+    (root / "bin/modprobe").write_text(script, encoding="utf-8")
+    (root / "bin/modprobe").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{root}/bin:/usr/sbin:/usr/bin:/sbin:/bin")
+    setting = Setting(key=parse_key("net.no_such.key"), value="1", module="no_such_module")
+    options = SysctlOptions(
+        profiles=(), key=(setting,), modules=("no_other_module",), load_modules=True, persist=True, root=str(root)
+    )
+    outcome = Guard(make_duty(options)[0], Applier()).look(0.0)
+
+    assert (root / "bin/ran").read_text(encoding="utf-8") == "-- no_other_module\n-- no_such_module\n"
+    claims = [finding.claim for finding in outcome.findings if finding.check == "module-missing"]
+    assert [claim for claim in claims if "ended with 1: no such module" in claim] == claims
+    assert len(claims) == 2
+    persisted = (root / "etc/modules-load.d/podpath.conf").read_text(encoding="utf-8")
+    assert persisted.split("\n")[1:] == ["no_other_module", "no_such_module", ""]
+
+
+def text(root: Path, *arguments: str) -> tuple[int, str, str]:
+    """Run the command without --json, and give its exit code and what it printed."""
+    done = subprocess.run(
+        ["ip", "netns", "exec", NAME, sys.executable, "-m", "podpath", "protect", "sysctl", "--root", str(root), *arguments],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_the_text_says_what_is_what_it_shall_be_and_what_mends_it(root: Path) -> None:
+    """Checked, put right, checked again."""
+    put("lxc1", 2)
+    code, shown, _ = text(root, "--key", LXC)
+    assert code == 1
+    assert "✗ net.ipv4.conf.lxc1.rp_filter = 2  (shall be = 0)" in shown
+    assert "  mend: sysctl -w 'net.ipv4.conf.lxc1.rp_filter=0'" in shown
+    code, shown, _ = text(root, "--key", LXC, "--fix")
+    assert (code, "  done: sysctl -w 'net.ipv4.conf.lxc1.rp_filter=0' (declared)" in shown) == (0, True)
+    assert text(root, "--key", LXC) == (0, "✓ net.ipv4.conf.lxc1.rp_filter = 0  (shall be = 0)\n", "")
+
+
+def test_profiles_are_listed() -> None:
+    """Each key with what it shall be and why."""
+    done = subprocess.run(
+        [sys.executable, "-m", "podpath", "protect", "sysctl", "--profiles"], capture_output=True, text=True, check=True
+    )
+
+    assert "kube-proxy: " in done.stdout
+    assert "    net.netfilter.nf_conntrack_max >= 131072  " in done.stdout
+
+
+@pytest.mark.parametrize("wrong", [("--key", "net.ipv4.x"), ("--key", "a.b>=x"), ("--profile", "weave"), ("--module", "-r")])
+def test_usage_errors(root: Path, wrong: tuple[str, ...]) -> None:
+    """What cannot be meant ends with 2 and one clear line."""
+    code, shown, complained = text(root, *wrong)
+
+    assert (code, shown) == (2, "")
+    assert complained.startswith("podpath: ")
+    assert complained.count("\n") == 1
+
+
+def test_a_node_that_shows_no_cni_needs_a_profile_named(root: Path) -> None:
+    """With nothing to hold, nothing is claimed to hold."""
+    subprocess.run(["ip", "-n", NAME, "link", "delete", "lxc1"], check=True)
+    code, _, complained = text(root)
+
+    assert code == 2
+    assert "name one with --profile" in complained
+
+
+def test_watching_goes_on_until_a_signal(root: Path) -> None:
+    """A line for each look with --json; the exit code is that of the last look."""
+    command = [
+        sys.executable,
+        "-m",
+        "podpath",
+        "protect",
+        "sysctl",
+        "--root",
+        str(root),
+        "--key",
+        LXC,
+        "--fix",
+        "--watch",
+        "--json",
+    ]
+    watching = subprocess.Popen(["ip", "netns", "exec", NAME, *command], stdout=subprocess.PIPE, text=True)
+    assert watching.stdout is not None
+    with watching.stdout:
+        assert json.loads(watching.stdout.readline())["holds"]
+        put("lxc1", 1)
+        assert json.loads(watching.stdout.readline())["holds"]
+        assert wait_until(lambda: look("lxc1") == 0)
+        watching.terminate()
+        assert watching.wait(10) == 0

@@ -58,6 +58,17 @@ def test_a_body_that_fails_begins_anew() -> None:
     assert len(tries) == 3
 
 
+def test_a_body_that_returns_begins_anew_without_spinning() -> None:
+    """A body may ask to begin anew by returning; it is no busy loop."""
+    begun: list[float] = []
+    keeper = ThreadKeeper("part", lambda _: begun.append(time.monotonic()))
+    keeper.start()
+    time.sleep(0.5)
+    keeper.stop()
+
+    assert 2 <= len(begun) <= 6
+
+
 def test_a_wait_ends_with_a_descriptor() -> None:
     """A body waits for its own descriptors and learns which is readable."""
     reader, writer = os.pipe()

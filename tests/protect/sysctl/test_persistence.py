@@ -57,3 +57,17 @@ def test_losses_are_foreseen_before_anything_is_written(tmp_path: Path) -> None:
 
     (loss,) = find_losses((judgement,), tmp_path, 1, emit_dropin((FORWARD,), (), 1))
     assert loss.winner.where == "/etc/sysctl.d/zzzz.conf:1: net.ipv4.ip_forward = 0"
+
+
+def test_a_line_for_all_that_overrules_a_device_is_a_loss(tmp_path: Path) -> None:
+    """Ours sets each pod's device, and another file lets `all` overrule it at boot."""
+    folder = tmp_path / "etc/sysctl.d"
+    folder.mkdir(parents=True)
+    (folder / "10-hardening.conf").write_text("net.ipv4.conf.all.rp_filter = 1\n", encoding="utf-8")
+    setting = Setting(key=parse_key("net.ipv4.conf.lxc*.rp_filter"), value="0")
+    key = parse_key("net.ipv4.conf.lxc1.rp_filter")
+    judgement = Judgement(key=key, setting=setting, state="holds", want="0", raw="0", in_force="0")
+    persist_settings((setting,), tmp_path, Applier(), 1)
+
+    (loss,) = find_losses((judgement,), tmp_path, 1)
+    assert loss.winner.where == "/etc/sysctl.d/10-hardening.conf:1: net.ipv4.conf.all.rp_filter = 1"

@@ -23,6 +23,8 @@ from podpath.net.errors import PodpathError
 Severity = Literal["info", "warning", "error"]
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
 """Seconds before a body that failed begins anew; doubled at each failure in a row."""
+SHORTEST_PAUSE = 0.1
+"""Seconds before a body that returned begins anew."""
 JOIN_SECONDS = 5.0
 
 
@@ -128,7 +130,8 @@ class Desk:
 
 
 Body = Callable[[Desk], None]
-"""Watches, mends and reports until `desk.stopping`; what it opens it closes. `PodpathError` and `OSError` make it begin anew."""
+"""Watches, mends and reports until `desk.stopping`; what it opens it closes. It begins anew where it returns before, and
+ever more slowly where `PodpathError` or `OSError` ended it."""
 
 
 class ThreadKeeper:
@@ -180,6 +183,7 @@ class ThreadKeeper:
             began = time.monotonic()
             try:
                 self._body(desk)
+                desk.wait(SHORTEST_PAUSE)
             except (PodpathError, OSError) as error:
                 self._hear(Status(ready=False, why=str(error), findings=self._status.findings, samples=self._status.samples))
                 if time.monotonic() - began > LONGEST_PAUSE:

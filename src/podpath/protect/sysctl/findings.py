@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from podpath.protect.agent.keeper import Finding, Severity
 from podpath.protect.fights import Fight
@@ -11,7 +12,7 @@ from podpath.protect.sysctl.conntrack import Contradiction
 from podpath.protect.sysctl.effective import SPREADS
 from podpath.protect.sysctl.judgement import Judgement
 from podpath.protect.sysctl.keys import Key
-from podpath.protect.sysctl.mending import plan_writes
+from podpath.protect.sysctl.mending import Write
 from podpath.protect.sysctl.modules import ModuleState
 from podpath.protect.sysctl.persistence import Loss
 from podpath.protect.sysctl.rivals import Rivals, describe_rivals
@@ -21,15 +22,26 @@ _CHECKS = {
     "drifted": "sysctl-drifted", "forced": "sysctl-forced", "missing": "sysctl-missing", "unreadable": "sysctl-unreadable",
 }  # fmt: skip
 _BOUNDS = {"exact": "", "floor": "at least ", "ceiling": "at most "}
-_NEAR = 60
 
 
-def find_faults(judgements: Iterable[Judgement], tree: Tree, rivals: Rivals, refusals: Mapping[Key, str]) -> tuple[Finding, ...]:
+class Circumstances(NamedTuple):
+    """What is known beside the judgements themselves."""
+
+    tree: Tree
+    rivals: Rivals
+    refusals: Mapping[Key, str]
+    """Why keys could not be written."""
+    plan: tuple[Write, ...]
+    """What would put everything right."""
+
+
+def find_faults(judgements: Iterable[Judgement], known: Circumstances) -> tuple[Finding, ...]:
     """Say of each key that does not hold what it is, what it shall be, what stood in the way and who may have written it."""
-    return tuple(_describe(each, tree, rivals, refusals.get(each.key, "")) for each in judgements if not each.holds)
+    return tuple(_describe(each, known) for each in judgements if not each.holds)
 
 
-def _describe(judgement: Judgement, tree: Tree, rivals: Rivals, refusal: str) -> Finding:
+def _describe(judgement: Judgement, known: Circumstances) -> Finding:
+    tree, rivals, refusal = known.tree, known.rivals, known.refusals.get(judgement.key, "")
     claims = rivals.about(judgement.key, judgement.raw)
     if judgement.state == "forced":
         claims = rivals.about(judgement.key.of("all"), judgement.everywhere)
@@ -41,7 +53,7 @@ def _describe(judgement: Judgement, tree: Tree, rivals: Rivals, refusal: str) ->
         severity="error" if judgement.setting.mandatory else "warning",
         claim="; ".join(part for part in parts if part),
         evidence=tuple(_evidence(judgement, tree, claims)),
-        mend=tuple(_mend(judgement, tree)),
+        mend=tuple(_mend(judgement, known.plan)),
     )
 
 
@@ -73,11 +85,15 @@ def _evidence(judgement: Judgement, tree: Tree, claims: Iterable[Claim]) -> Iter
         yield f"{claim.actor}: {claim.where}" + (f" ({claim.note})" if claim.note else "")
 
 
-def _mend(judgement: Judgement, tree: Tree) -> Iterable[str]:
+def _mend(judgement: Judgement, plan: Iterable[Write]) -> Iterable[str]:
+    """Give the commands: what is forced by `all` needs all writes of that name, in their order."""
+    key = judgement.key
     if judgement.state == "missing" and judgement.setting.module:
         yield f"modprobe {judgement.setting.module}"
-    for write in plan_writes((judgement,), tree):
-        yield write.command
+    for write in plan:
+        of_all = judgement.everywhere is not None and write.key == key.of(write.key.device or "")
+        if write.key == key or of_all:
+            yield write.command
 
 
 def find_fights(fights: Iterable[Fight], rivals: Rivals, seen: Mapping[str, tuple[Key, str | None]]) -> tuple[Finding, ...]:
@@ -126,8 +142,8 @@ def find_lost(losses: Iterable[Loss]) -> tuple[Finding, ...]:
             subject=str(loss.judgement.key),
             severity="warning",
             claim=(
-                f"{loss.judgement.key} shall be {loss.judgement.want}, and {loss.winner.file} sets {loss.winner.value} at boot"
-                + (" and whenever the device appears" if loss.judgement.key.device else "")
+                f"{loss.judgement.key} shall be {loss.judgement.want}, and {loss.winner.file} sets {loss.winner.pattern} to "
+                f"{loss.winner.value} at boot" + (" and whenever the device appears" if loss.judgement.key.device else "")
             ),
             evidence=(loss.winner.where,),
             mend=(f"remove or change line {loss.winner.line} of {loss.winner.file}",),

@@ -15,7 +15,7 @@ from podpath.protect.apply import Applier, ApplyError
 from podpath.protect.capabilities import held_capabilities
 from podpath.protect.fights import Fights
 from podpath.protect.sysctl import findings as tell
-from podpath.protect.sysctl.conntrack import find_contradictions, list_rules
+from podpath.protect.sysctl.conntrack import BE_LIBERAL, find_contradictions, list_rules
 from podpath.protect.sysctl.effective import rule_of
 from podpath.protect.sysctl.judgement import Judgement, judge_settings
 from podpath.protect.sysctl.keys import Key
@@ -25,6 +25,9 @@ from podpath.protect.sysctl.persistence import emit_dropin, find_losses, persist
 from podpath.protect.sysctl.rivals import Rivals, gather_rivals
 from podpath.protect.sysctl.settings import Setting
 from podpath.protect.sysctl.tree import Tree
+
+COMPARE_SECONDS = 300.0
+"""How often kube-proxy's rules are listed although conntrack's key did not change."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +86,7 @@ class Guard:
         self._rivals: Rivals | None = None
         self._slow: tuple[Finding, ...] = ()
         self._seen: dict[str, tuple[Key, str | None]] = {}
+        self._compared: tuple[str | None, float, tuple[Finding, ...]] | None = None
 
     def look(self, now: float, *, thorough: bool = True) -> Outcome:
         """Look once. `now` is of a clock that only goes forward."""
@@ -95,13 +99,14 @@ class Guard:
         self._settle(after)
         if thorough:
             self._rivals = None
-            self._slow = (*modules, *self._persist(after, deeds), *self._contradictions())
+            self._slow = (*modules, *self._persist(after, deeds), *self._contradictions(now))
         refusals = {attempt.write.key: attempt.why for attempt in attempts if attempt.state == "refused"}
         faults = [judgement for judgement in after if not judgement.holds]
         fought = self.fights.list_fights(now)
         rivals = self._look_for_rivals() if faults or fought else Rivals()
+        plan = plan_writes(after, self.duty.tree, settled=frozenset(self._settled)) if faults else ()
         found = (
-            *tell.find_faults(faults, self.duty.tree, rivals, refusals),
+            *tell.find_faults(faults, tell.Circumstances(self.duty.tree, rivals, refusals, plan)),
             *tell.find_fights(fought, rivals, self._seen),
             *self._slow,
         )
@@ -192,8 +197,13 @@ class Guard:
             ),
         )
 
-    def _contradictions(self) -> tuple[Finding, ...]:
-        return tell.find_contradicting(find_contradictions(self.duty.tree, list_rules(replace(self.applier, dry_run=False))))
+    def _contradictions(self, now: float) -> tuple[Finding, ...]:
+        """Hold conntrack's key against kube-proxy's rules when it changed, and now and then: listing them is what costs most."""
+        value = self.duty.tree.read(BE_LIBERAL).value
+        if self._compared is None or self._compared[0] != value or now - self._compared[1] >= COMPARE_SECONDS:
+            listings = list_rules(replace(self.applier, dry_run=False, tell=None))
+            self._compared = (value, now, tell.find_contradicting(find_contradictions(self.duty.tree, listings)))
+        return self._compared[2]
 
     def _look_for_rivals(self) -> Rivals:
         if self._rivals is None:

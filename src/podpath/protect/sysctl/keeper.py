@@ -23,6 +23,7 @@ from podpath.protect.sysctl.findings import severest
 from podpath.protect.sysctl.guard import Guard, Outcome
 from podpath.protect.sysctl.keys import EVERYWHERE, Key
 from podpath.protect.sysctl.options import SysctlOptions, make_duty
+from podpath.protect.sysctl.profiles import AUTOMATIC
 from podpath.protect.watch import DirectoryWatch
 
 _log = logging.getLogger("podpath.protect.sysctl")
@@ -42,7 +43,7 @@ class _Memory:
 
 
 def keep_sysctls(desk: Desk, options: SysctlOptions, applier: Applier) -> None:
-    """Watch and mend until the desk says stop: a keeper's body."""
+    """Watch and mend until the desk says stop, or the node shows that it needs other profiles: a keeper's body."""
     duty, chosen = make_duty(options)
     for name, sign in chosen.items():
         _log.info("a profile was chosen", extra={"fields": {"profile": name, "because": sign}})
@@ -57,6 +58,8 @@ def keep_sysctls(desk: Desk, options: SysctlOptions, applier: Applier) -> None:
             now = time.monotonic()
             if now >= due:
                 thorough = now >= next_thorough
+                if thorough and AUTOMATIC in options.profiles and make_duty(options)[0].settings != duty.settings:
+                    return  # the node shows other needs than before: begin anew with them
                 next_thorough = now + options.poll if thorough else next_thorough
                 outcome = guard.look(now, thorough=thorough)
                 _remember(memory, outcome)
@@ -136,7 +139,8 @@ def make_status(outcome: Outcome, memory: _Memory, guard: Guard, now: float, why
             for state in ("done", "refused", "held")
         ),
     ]
+    idle = "" if outcome.after or guard.duty.modules else "nothing is declared, and no profile fits what the node shows"
     return Status(
-        ready=outcome.holds, why="; ".join((*lacking, first)) if first else why_polling, findings=outcome.findings,
-        samples=tuple(samples), degraded=worst is not None or bool(why_polling),
+        ready=outcome.holds, why="; ".join((*lacking, first)) if first else idle or why_polling, findings=outcome.findings,
+        samples=tuple(samples), degraded=worst is not None or bool(idle or why_polling),
     )  # fmt: skip

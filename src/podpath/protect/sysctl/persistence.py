@@ -13,8 +13,9 @@ from pathlib import Path
 
 from podpath.protect.apply import Applier, ApplyError, Deed
 from podpath.protect.sysctl.dropins import Assignment, Dropin, lookup_winner, read_assignments
+from podpath.protect.sysctl.effective import combine, rule_of
 from podpath.protect.sysctl.judgement import Judgement
-from podpath.protect.sysctl.settings import Setting
+from podpath.protect.sysctl.settings import Setting, is_number
 
 DROPIN = Path("etc/sysctl.d/99-zzz-podpath.conf")
 _HEADER = """\
@@ -65,10 +66,19 @@ def read_others(root: Path) -> tuple[Assignment, ...]:
 def find_losses(judgements: Iterable[Judgement], root: Path, cores: int, text: str = "") -> tuple[Loss, ...]:
     """Give the keys that a drop-in will set otherwise, with the line that wins; `text` stands for ours before it is written."""
     assignments = read_assignments(root, Dropin(root / DROPIN, text) if text else None)
-    found = []
-    for judgement in judgements:
-        winner = lookup_winner(assignments, judgement.key)
-        if winner is None or winner.value is None or judgement.setting.accepts(winner.value, cores):
-            continue
-        found.append(Loss(judgement=judgement, winner=winner))
-    return tuple(found)
+    losses = (_find_loss(judgement, assignments, cores) for judgement in judgements)
+    return tuple(loss for loss in losses if loss is not None)
+
+
+def _find_loss(judgement: Judgement, assignments: tuple[Assignment, ...], cores: int) -> Loss | None:
+    """Give the line by which a key is lost: its own, or that of `all` which overrules it."""
+    setting, key = judgement.setting, judgement.key
+    winner = lookup_winner(assignments, key)
+    if winner is not None and winner.value is not None and not setting.accepts(winner.value, cores):
+        return Loss(judgement=judgement, winner=winner)
+    rule = None if setting.raw else rule_of(key)
+    above = lookup_winner(assignments, key.of("all")) if rule is not None else None
+    if above is None or above.value is None or not is_number(above.value) or not is_number(judgement.want):
+        return None
+    in_force = str(combine(rule, int(above.value), int(judgement.want)))
+    return None if setting.accepts(in_force, cores) else Loss(judgement=judgement, winner=above)
