@@ -124,7 +124,7 @@ def find_window(case: Case, arp: ArpSighting, usual: Mac) -> Window:
         for other in case.arps
         if other.sender == arp.sender and other.sender_mac == usual and _later(other.time, arp.time)
     ]
-    ends = sorted((time, span) for time, span in cures if time is not None)
+    ends = sorted(((time, span) for time, span in cures if time is not None), key=lambda cure: cure[0])
     end, cure = ends[0] if ends else (None, None)
     sent = [
         seen

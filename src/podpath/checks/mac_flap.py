@@ -82,7 +82,11 @@ def gather_claims(case: Case) -> dict[Address, list[_Claim]]:
             continue
         if not is_bridge(case, point_of(seen)):
             found[seen.packet.src].append(_Claim(_placed(seen.capture, seen.time, seen.span), mac, seen.span))
-    return {address: sorted(claims) for address, claims in found.items() if len({claim.place for claim in claims}) > 1}
+    return {
+        address: sorted(claims, key=lambda claim: claim.order)
+        for address, claims in found.items()
+        if len({claim.place for claim in claims}) > 1
+    }
 
 
 def _routers(case: Case) -> set[Mac]:
