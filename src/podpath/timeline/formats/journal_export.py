@@ -1,4 +1,4 @@
-"""`journalctl -o export`, and its text form `verbose`' fields: blocks of `KEY=VALUE` lines, a blank line between them."""
+"""`journalctl -o export`: blocks of `KEY=VALUE` lines, a blank line between them."""
 
 from __future__ import annotations
 
