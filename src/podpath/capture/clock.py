@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 from podpath.capture.joined import Joined
 from podpath.capture.sightings import ClockOffset
 
-MOST = 200_000
+MOST = 50_000
 """Packets that are looked at: more tell hardly more."""
+ONE_CLOCK = 1_000_000
+"""Nanoseconds within which two clocks that may be one are taken to be one: two files of one host, whose host nobody named."""
 Numbers = NDArray[np.int64]
 
 
@@ -76,48 +78,68 @@ def measure_clocks(joined: Joined, way: NDArray[np.int32]) -> Clocks:
 
 
 def _measure_pairs(joined: Joined, way: NDArray[np.int32], of_point: Numbers) -> dict[tuple[int, int], _Bound]:
-    rows, earlier = _shared(joined, way, of_point)
-    if not len(rows):
-        return {}
-    time, device = joined.column("time"), joined.device[joined.point]
-    ahead = time[rows] - time[earlier]
-    devices = int(joined.device.max()) + 1
-    words = ((way[rows].astype(np.int64) >> 1) * devices + device[earlier]) * devices + device[rows]
-    groups, at, place = np.unique(words, return_index=True, return_inverse=True)
-    bit = way[rows] & 1
-    least, most = np.full((2, len(groups)), np.iinfo(np.int64).max), np.full((2, len(groups)), np.iinfo(np.int64).min)
-    np.minimum.at(least, (bit, place), ahead)
-    np.maximum.at(most, (bit, place), ahead)
-    both = np.flatnonzero((least[0] <= most[0]) & (least[1] <= most[1]))
-    away = least[0, both] + most[0, both] > least[1, both] + most[1, both]  # what goes from the first to the second device
-    low = np.where(away, most[1, both], most[0, both])
-    high = np.where(away, least[0, both], least[1, both])
-    clock = of_point[joined.point]
-    one, other = clock[earlier[at[both]]], clock[rows[at[both]]]
-    turned = one > other
-    low, high = np.where(turned, -high, low), np.where(turned, -low, high)
-    pairs = np.stack((np.minimum(one, other), np.maximum(one, other)))
-    found: dict[tuple[int, int], _Bound] = {}
-    for first, second in np.unique(pairs, axis=1).T.tolist():
-        mine = (pairs[0] == first) & (pairs[1] == second)
-        found[first, second] = _meet(low[mine], high[mine])
+    """Bound the offset between each two clocks by the packets that devices of both show."""
+    seen, groups = _tabulate(joined, way, of_point)
+    time, ways = joined.column("time"), way[groups]
+    clock = np.zeros(len(seen), np.int64)
+    clock[joined.device] = of_point
+    bounds: dict[tuple[int, int], list[tuple[Numbers, Numbers]]] = {}
+    for one in range(len(seen)):
+        for other in range(len(seen)):
+            both = np.flatnonzero((seen[one] >= 0) & (seen[other] >= 0)) if clock[one] < clock[other] else []
+            if len(both):
+                ahead = time[seen[other][both]] - time[seen[one][both]]
+                bounds.setdefault((int(clock[one]), int(clock[other])), []).append(_bound_each(ahead, ways[both]))
+    found = {}
+    for pair, parts in bounds.items():
+        low, high = (np.concatenate([part[side] for part in parts]) for side in (0, 1))
+        if len(low):
+            found[pair] = _meet(low, high)
     return found
 
 
-def _shared(joined: Joined, way: NDArray[np.int32], of_point: Numbers) -> tuple[Numbers, Numbers]:
-    """Give packets that are seen by two clocks, and for each where it was seen before: those that are surely one packet first."""
-    same = joined.same
-    clock = of_point[joined.point]
-    rows = np.flatnonzero((way >= 0) & (way == way[same]) & (clock != clock[same]))
-    sure = (joined.column("ident")[rows] != 0) | (joined.column("tsval")[rows] != 0)
-    rows = rows[sure] if sure.any() else rows
-    rows = rows[:: len(rows) // MOST + 1]
-    return rows, same[rows].astype(np.int64)
+def _tabulate(joined: Joined, way: NDArray[np.int32], of_point: Numbers) -> tuple[NDArray[np.int32], Numbers]:
+    """Give for each device the rows in which it shows packets that more than one clock saw, and the first row of each packet.
+
+    A device that shows a packet twice (before and after NAT, say) is left out for it.
+    """
+    same, clock = joined.same, of_point[joined.point]
+    shared = np.flatnonzero((way >= 0) & (way == way[same]) & (clock != clock[same]))
+    sure = (joined.column("ident")[shared] != 0) | (joined.column("tsval")[shared] != 0)
+    groups = np.unique(same[shared[sure] if sure.any() else shared]).astype(np.int64)
+    groups = groups[:: len(groups) // MOST + 1]
+    place = np.full(len(joined), -1, np.int32)
+    place[groups] = np.arange(len(groups), dtype=np.int32)
+    rows = np.flatnonzero((place[same] >= 0) & (way == way[same]))
+    device, column = joined.device[joined.point[rows]], place[same[rows]]
+    table = np.full((int(joined.device.max()) + 1, len(groups)), -1, np.int32)
+    table[device, column] = rows
+    again = table[device, column] != rows
+    table[device[again], column[again]] = -1
+    return table, groups
+
+
+def _bound_each(ahead: Numbers, ways: NDArray[np.int32]) -> tuple[Numbers, Numbers]:
+    """Give what each connection that passed two devices both ways says of their clocks: at least, and at most."""
+    _, place = np.unique(ways >> 1, return_inverse=True)
+    count, bit = int(place.max()) + 1, ways & 1
+    least, most = np.full((2, count), np.iinfo(np.int64).max), np.full((2, count), np.iinfo(np.int64).min)
+    np.minimum.at(least, (bit, place), ahead)
+    np.maximum.at(most, (bit, place), ahead)
+    both = np.flatnonzero((least[0] <= most[0]) & (least[1] <= most[1]))
+    away = least[0, both] + most[0, both] > least[1, both] + most[1, both]  # who opened it is on the first device's side
+    return np.where(away, most[1, both], most[0, both]), np.where(away, least[0, both], least[1, both])
 
 
 def _meet(low: Numbers, high: Numbers) -> _Bound:
-    """Put together what connections say of one offset; where they contradict each other (a clock that drifts), the middle one."""
-    if low.max() <= high.min():
-        return _Bound(int(low.max() + high.min()) // 2, int(high.min() - low.max() + 1) // 2)
+    """Put together what connections say of one offset; where they contradict each other (a clock that drifts), the middle one.
+
+    Where nothing speaks against one clock for both, and the bounds are close, it is taken to be one.
+    """
+    least, most = int(low.max()), int(high.min())
+    if least <= most:
+        if least <= 0 <= most and most - least < ONE_CLOCK:
+            return _Bound(0, max(most, -least))
+        return _Bound((least + most) // 2, (most - least + 1) // 2)
     middles, widths = (low + high) // 2, np.abs(high - low) // 2
     return _Bound(int(np.median(middles)), int(np.median(widths)))

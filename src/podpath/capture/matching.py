@@ -90,7 +90,9 @@ class Matching:
         return tuple((part >> 1).tolist())
 
     def connection(self, number: int) -> Connection:
-        """Give one connection as all points show it."""
+        """Give one connection as all points show it; `IndexError` where there is none of that number."""
+        if not 0 <= number < len(self):
+            raise IndexError(f"expected a connection from 0 to {len(self) - 1}, saw {number}")
         mine = np.flatnonzero(self.linked.connection == number)
         isns = [
             next((int(value) for value in values[mine].tolist() if value != NONE), None)
