@@ -86,7 +86,7 @@ def _measure_pairs(joined: Joined, way: NDArray[np.int32], of_point: Numbers) ->
     bounds: dict[tuple[int, int], list[tuple[Numbers, Numbers]]] = {}
     for one in range(len(seen)):
         for other in range(len(seen)):
-            both = np.flatnonzero((seen[one] >= 0) & (seen[other] >= 0)) if clock[one] < clock[other] else []
+            both = np.flatnonzero((seen[one] >= 0) & (seen[other] >= 0) & bool(clock[one] < clock[other]))
             if len(both):
                 ahead = time[seen[other][both]] - time[seen[one][both]]
                 bounds.setdefault((int(clock[one]), int(clock[other])), []).append(_bound_each(ahead, ways[both]))
