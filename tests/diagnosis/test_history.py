@@ -38,12 +38,13 @@ def test_the_fact_meets_its_history() -> None:
 
 
 def test_another_fault_has_no_history() -> None:
-    """A fault that no chain leads to stays as it is; the suspect in the window is a note, and the fact it leads to a question."""
-    joined = join(finding("hairpin"))
+    """A fault that no chain leads to stays as it is, the suspect is a note; where nothing is sure its fact is asked for."""
+    joined, sure = join(finding("hairpin", certainty=0.5), verdict="possible"), join(finding("hairpin"))
 
-    assert (finding("hairpin"),) == joined.findings
-    assert "tuned started, 2.8 s before" in joined.notes[0]
-    assert "sysctl net.ipv4.conf.all.rp_filter" == joined.questions[0].ask
+    assert (finding("hairpin"),) == sure.findings
+    assert "tuned started, 2.8 s before" in sure.notes[0]
+    assert ["sysctl net.ipv4.conf.all.rp_filter"] == [question.ask for question in joined.questions]
+    assert () == sure.questions
 
 
 def test_the_likelier_of_two_possibilities() -> None:

@@ -35,7 +35,7 @@ def tell_history(diagnosis: Diagnosis, chronicle: Chronicle) -> Diagnosis:
         diagnosis,
         verdict="fault" if sure else diagnosis.verdict,
         findings=findings,
-        questions=(*diagnosis.questions, *_questions(chronicle, findings)),
+        questions=(*diagnosis.questions, *(_questions(chronicle, findings) if diagnosis.verdict == "possible" else ())),
         notes=(*diagnosis.notes, *_notes(chronicle, findings)),
         gaps=(*diagnosis.gaps, *(gap for gap in chronicle.gaps if gap not in diagnosis.gaps)),
     )

@@ -115,7 +115,10 @@ def _questions(logs: Logs, window: Window | None) -> Iterator[str]:
         if window.last_ok is None:
             yield "When did it last work? --last-ok T narrows the window."
         if not _covers(logs, window):
-            yield "The logs do not reach over the window: journalctl --since and --until, /var/log/messages, dmesg -T."
+            yield (
+                "The logs do not reach over the window: journalctl --since and --until, /var/log/messages, dmesg -T; "
+                "or their stamps are of another zone: --zone ZONE, --zone NAME=ZONE."
+            )
     if logs.unplaced:
         yield "Some events have an age, or the kernel's seconds: --now T says when they were printed; dmesg -T prints times."
 

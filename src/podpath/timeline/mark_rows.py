@@ -72,7 +72,7 @@ ANYBODY: tuple[Row, ...] = (
     _row(r"(?P<subject>[\w.-]+): (?:Gained carrier|Link UP|state change: \S+ -> activated)", "link", "up"),
     _row(r"hw-addr|MAC(?: address)? .*changed|hardware address now", "link", "mac changed"),
     _row(r"IPv4 forwarding is disabled", "sysctl", "ip_forward off"),
-    _row(r"running in system mode|Startup finished in|Booting Linux", "boot", "started"),
+    _row(r"running in system mode|Startup finished in|Booting Linux|has been rebooted", "boot", "started"),
     _row(r"(?:Setting|Set|Updating|Applying|Changing) sysctl '?(?P<subject>[\w./-]+)|^(?P<other>net\.[\w./-]+) ?= ?\S+$|"
          r"Overwriting earlier assignment of (?P<third>[\w./-]+)", "sysctl", "written"),
 )  # fmt: skip

@@ -119,6 +119,8 @@ def _mark_package(program: str, message: str) -> Mark | None:
 
 
 def _mark_unit(program: str, message: str) -> Mark | None:
+    if program == "systemd" and message.startswith(("Reloading.", "Reexecuting")):
+        return Mark("service", "systemd", "reloaded")
     if program == "audit":
         found = _AUDITED.match(message)
         verb = "started" if found is not None and found["verb"] == "START" else "stopped"

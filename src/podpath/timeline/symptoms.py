@@ -28,6 +28,8 @@ _CONNECTS = re.compile(
 _NO_CONNECTION = re.compile(
     r"NETDEV WATCHDOG|watchdog|job .* timed out|start operation timed out|\bstop-sigterm\b|blk_update|ata\d|nvme", re.IGNORECASE
 )
+_OTHERS = frozenset({"sshd", "sshd-session", "postfix/smtpd", "rsyslogd", "audit"})
+"""Programs whose clients come and go: that a scanner was cut off is no failure of this node's network."""
 _WORKED = re.compile(
     r"\bsuccess(?:ful(?:ly)?)?\b|\bsucceeded\b|\b(?:HTTP/[\d.]+\"? |status[=: ]+|code[=: ]+)2\d\d\b|\" 2\d\d \d|"
     r"\bconnected\b|\bestablished\b|\bhealthy\b|"
@@ -94,7 +96,13 @@ def _line_range(reading: LogReading, first: float, last: float) -> tuple[int, in
 def read_failure(event: Event) -> Failure | None:
     """Read an event as a failed connection; None where it is none, or has no time."""
     message = event.message[:2000]
-    if not event.placed or _NO_CONNECTION.search(message) or parse_result(message) is None or _CONNECTS.search(message) is None:
+    if (
+        not event.placed
+        or event.program in _OTHERS
+        or _NO_CONNECTION.search(message)
+        or parse_result(message) is None
+        or _CONNECTS.search(message) is None
+    ):
         return None
     found = parse_failure(message)
     target = f"{found.dst}:{found.dport}" if found is not None else ""

@@ -18,6 +18,12 @@ from podpath.timeline.stamps import WallClock
 
 _HEAD: Final = re.compile(r"\[?(?=\d{4}([-/])\d\d\1\d\d[T ]\d\d:\d\d:\d\d)")
 
+_LOGGER: Final = re.compile(
+    r"\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|"
+    r"FATAL)\]? +\[?(?P<name>[A-Za-z][\w.-]{1,80})\]?:? "
+)
+"""A level, and the logger's name behind it, as Python's logging and tuned write them: the writer, where the file does not say."""
+
 
 def _stamp(source: Source, clock: Clock) -> ReadStamp:
     del source
@@ -36,7 +42,9 @@ def _split(source: Source) -> Split:
 
     def take_apart(line: str) -> Parts:
         stamp = wall.match(line, 1 if line[:1] == "[" else 0)
-        return Parts(origin, line[stamp.end :].lstrip("] ") if stamp is not None else line)
+        text = line[stamp.end :].lstrip("] ") if stamp is not None else line
+        logger = _LOGGER.match(text) if not origin else None
+        return Parts(logger["name"] if logger is not None else origin, text)
 
     return take_apart
 

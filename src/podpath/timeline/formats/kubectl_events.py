@@ -11,7 +11,8 @@ from typing import Final
 
 from podpath.evidence.kubectl_describe import read_describe, recognise_describe
 from podpath.evidence.kubectl_events import read_events, recognise_events
-from podpath.evidence.records import EventRecord, Reading
+from podpath.evidence.kubernetes_records import EventRecord
+from podpath.evidence.records import Reading
 from podpath.net.provenance import Source
 from podpath.timeline.clock import Clock
 from podpath.timeline.durations import parse_duration
