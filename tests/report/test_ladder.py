@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -32,6 +33,13 @@ def test_a_ladder_shows_who_speaks_and_where_packets_end() -> None:
     assert 3 == rows[2].count("◀")
     assert rows[4].endswith("data 2897:4345 lost between C and D")
     assert rows[5].endswith("✗  FIN lost between A and B")
+
+
+def test_the_manual_shows_a_ladder_that_is_drawn(repository: Path) -> None:
+    """The example of docs/captures.md is what this draws."""
+    page = (repository / "docs" / "captures.md").read_text(encoding="utf-8")
+
+    assert render_ladder(laid_out(), Style(width=150)).strip() in page
 
 
 def test_a_terminal_without_signs_gets_letters() -> None:
