@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -42,22 +42,25 @@ def judge_settings(settings: Iterable[Setting], tree: Tree, cores: int) -> tuple
     declared = tuple(settings)
     outright = {setting.key for setting in declared if not setting.key.is_pattern}
     judged: dict[Key, Judgement] = {}
+    above: dict[Key, str | None] = {}
     for setting in declared:
         for key in tree.expand(setting.key):
             if not setting.key.is_pattern or (key not in outright and key not in judged):
-                judged[key] = judge_key(key, setting, tree, cores)
+                if rule_of(key) is not None and key.of("all") not in above:
+                    above[key.of("all")] = tree.read(key.of("all")).value
+                judged[key] = judge_key(key, setting, tree, cores, above)
     return tuple(judged.values())
 
 
-def judge_key(key: Key, setting: Setting, tree: Tree, cores: int) -> Judgement:
-    """Judge one key."""
+def judge_key(key: Key, setting: Setting, tree: Tree, cores: int, known: Mapping[Key, str | None]) -> Judgement:
+    """Judge one key; `known` holds the values of `all`, read once for all devices."""
     want = setting.wanted(cores)
     read = tree.read(key)
     if read.value is None:
         state: State = "missing" if read.missing else "unreadable"
         return Judgement(key=key, setting=setting, state=state, want=want, why=read.why)
     rule = None if setting.raw else rule_of(key)
-    above = tree.read(key.of("all")).value if rule is not None else None
+    above = known.get(key.of("all")) if rule is not None else None
     if rule is None or above is None or not is_number(read.value) or not is_number(above):
         state = "holds" if setting.accepts(read.value, cores) else "drifted"
         return Judgement(key=key, setting=setting, state=state, want=want, raw=read.value, in_force=read.value)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from podpath.protect.sysctl.keys import EVERYWHERE, Key
 
 PROC_SYS = Path("/proc/sys")
+_LONGEST = 1 << 16
 
 
 class Raw(NamedTuple):
@@ -31,9 +32,14 @@ class Tree:
     root: Path = PROC_SYS
 
     def read(self, key: Key) -> Raw:
-        """Read a key."""
+        """Read a key. Without the layers of `open`, since a look reads one for each pod's device."""
         try:
-            return Raw(" ".join(key.path(self.root).read_text(encoding="utf-8", errors="replace").split()))
+            descriptor = os.open("/".join((str(self.root), *key.segments)), os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                data = os.read(descriptor, _LONGEST)
+            finally:
+                os.close(descriptor)
+            return Raw(" ".join(data.decode("utf-8", "replace").split()))
         except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
             return Raw(None, missing=True)
         except OSError as error:
@@ -65,7 +71,7 @@ class Tree:
                 for name in self.list(Key(above))
                 if fnmatchcase(name, segment) and not (devices_here and name in EVERYWHERE)
             ]
-        return tuple(key for key in map(Key, found) if os.path.lexists(key.path(self.root)))
+        return tuple(key for key in map(Key, found) if os.path.lexists("/".join((str(self.root), *key.segments))))
 
     def list(self, key: Key) -> tuple[str, ...]:
         """Give the names in a directory of the tree; none where there is none."""
