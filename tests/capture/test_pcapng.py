@@ -96,3 +96,23 @@ def test_block_with_options_behind_its_packet() -> None:
     columns = read_capture(frames.section() + frames.interface(1) + frames.block(6, body)).packets.columns
 
     assert [len(SYN)] == columns.caplen.tolist()
+
+
+@pytest.mark.parametrize("resolution", [0, 1, 9, 28, 43, 127, 0x80, 0xA0, 0xBF, 0xC0, 0xFF])
+@pytest.mark.parametrize("shift", [0, -(1 << 63), (1 << 63) - 1])
+def test_any_resolution_of_times_is_read(resolution: int, shift: int) -> None:
+    """However fine or coarse an interface's ticks are, and whatever it adds to them, the packets are read."""
+    options = frames.option(9, bytes([resolution])) + frames.option(14, struct.pack("<q", shift))
+    data = frames.section() + frames.interface(options=options) + frames.packet(bytes(60), ticks=(1 << 64) - 1)
+
+    assert len(read_capture(data).packets) == 1
+
+
+def test_ticks_of_a_power_of_two() -> None:
+    """Half a second is half of the ticks of a second, also of ticks finer than 64 bits can count."""
+    halves = {32: 1 << 31, 63: 1 << 62, 64: 1 << 63}
+    for exponent, ticks in halves.items():
+        options = frames.option(9, bytes([0x80 | exponent]))
+        data = frames.section() + frames.interface(options=options) + frames.packet(bytes(60), ticks=ticks)
+
+        assert [500_000_000] == read_capture(data).packets.columns.time.tolist()

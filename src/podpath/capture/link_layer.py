@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from podpath.capture.layers import Group
 from podpath.capture.work import Layer, Work
@@ -69,7 +71,7 @@ def decode_cooked(group: Group) -> Iterator[Work]:
     """Read a Linux cooked header (LINKTYPE_LINUX_SLL)."""
     group = group.ready(16)
     if len(group):
-        group.put("direction", group.read(0, ">u2") + 1)
+        group.put("direction", _direction(group.read(0, ">u2")))
         long = group.read(4, ">u2") == 6
         group.put("smac", (group.read(6, ">u8") >> np.uint64(16)) * long)
         yield from dispatch(group, 14)
@@ -81,13 +83,18 @@ def decode_cooked2(group: Group) -> Iterator[Work]:
     if not len(group):
         return
     group.put("ifindex", group.read(4, ">u4"))
-    group.put("direction", group.read(10, "u1") + 1)
+    group.put("direction", _direction(group.read(10, "u1")))
     long = group.read(11, "u1") == 6
     group.put("smac", (group.read(12, ">u8") >> np.uint64(16)) * long)
     kinds = group.read(0, ">u2")
     group.put("ethertype", kinds)
     for kind, part in group.split(kinds):
         yield from enter(kind, part.move(20))
+
+
+def _direction(kinds: NDArray[Any]) -> NDArray[np.uint8]:
+    """Count the kernel's packet types (PACKET_HOST to PACKET_OUTGOING) from 1; 0 stands for what is none of them."""
+    return np.where(kinds <= 4, kinds + 1, 0).astype(np.uint8)
 
 
 def decode_null(group: Group) -> Iterator[Work]:

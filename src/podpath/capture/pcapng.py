@@ -140,8 +140,10 @@ class _Blocks:
                 scaled = some * np.uint64(numerator)
             elif numerator == 1:
                 scaled = some // np.uint64(divisor)
+            elif divisor > 1 << 63:
+                scaled = (some.astype(np.float64) * (numerator / divisor)).astype(np.uint64)
             else:  # a power of two
                 whole, rest = np.divmod(some, np.uint64(divisor))
                 scaled = whole * np.uint64(numerator) + (rest.astype(np.float64) * numerator / divisor).astype(np.uint64)
-            times[mine] = scaled.astype(np.int64) + interface.shift * 1_000_000_000
+            times[mine] = scaled.astype(np.int64) + np.uint64(interface.shift * 1_000_000_000 % (1 << 64)).astype(np.int64)
         return times
