@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from podpath.assembly.case import assemble_case
-from podpath.evidence.records import AttemptRecord, PodRecord
+from podpath.evidence.kubernetes_records import PodRecord
+from podpath.evidence.records import AttemptRecord
 from podpath.net import protocols
 from podpath.net.provenance import Known, Span
 from podpath.node.case import Case

@@ -7,7 +7,8 @@ import pytest
 from podpath.evidence.cilium_config import read_config, recognise_config
 from podpath.evidence.cilium_flags import parse_flags
 from podpath.evidence.cilium_status import read_status, recognise_status
-from podpath.evidence.records import CiliumOptionRecord, Reading
+from podpath.evidence.kubernetes_records import CiliumOptionRecord
+from podpath.evidence.records import Reading
 from tests.evidence.consoles import FOLDER, block, load_console, read
 
 SHOWN = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podpath.evidence.cni import read_cni, recognise_cni
-from podpath.evidence.records import CniRecord
+from podpath.evidence.kubernetes_records import CniRecord
 from tests.evidence.consoles import block
 
 LIST = (

@@ -6,8 +6,9 @@ import pytest
 
 from podpath.evidence.deeds import is_deed, read_typed
 from podpath.evidence.document import split_document
+from podpath.evidence.kubernetes_records import CiliumOptionRecord
 from podpath.evidence.recognition import read
-from podpath.evidence.records import CiliumOptionRecord, DeedRecord, HeadingRecord
+from podpath.evidence.records import DeedRecord, HeadingRecord
 from podpath.evidence.typed import parse_typed
 
 DEEDS = [

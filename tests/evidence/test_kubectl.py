@@ -8,7 +8,7 @@ from podpath.evidence.kubectl_describe import read_describe
 from podpath.evidence.kubectl_events import read_events, recognise_events
 from podpath.evidence.kubectl_get import read_get
 from podpath.evidence.kubectl_service import NOT_LISTED, parse_endpoints
-from podpath.evidence.records import EventRecord, PodRecord, ServicePortRecord, ServiceRecord
+from podpath.evidence.kubernetes_records import EventRecord, PodRecord, ServicePortRecord, ServiceRecord
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from tests.evidence.attempted import attempted

@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 from podpath.evidence.cilium_flags import HELM_KEYS, config_key
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
+from podpath.evidence.kubernetes_records import CiliumOptionRecord
 from podpath.evidence.line_ledger import LineLedger, clip_lines
-from podpath.evidence.records import CiliumOptionRecord, Reading
+from podpath.evidence.records import Reading
 from podpath.net.provenance import Source
 
 _KNOWN = frozenset(HELM_KEYS.values()) | frozenset(

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
+from podpath.evidence.kubernetes_records import CiliumOptionRecord
 from podpath.evidence.line_ledger import LineLedger
-from podpath.evidence.records import CiliumOptionRecord, Reading
+from podpath.evidence.records import Reading
 from podpath.net.provenance import Source
 
 _LINE = re.compile(r"(?P<name>[A-Z][\w /-]*):\s+(?P<value>\S.*)")

@@ -7,8 +7,9 @@ import re
 from collections.abc import Mapping
 
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format
+from podpath.evidence.kubernetes_records import CniRecord
 from podpath.evidence.ledger import Ledger
-from podpath.evidence.records import CniRecord, Reading
+from podpath.evidence.records import Reading
 from podpath.net.provenance import Source, Span
 
 _KEYS = re.compile(r'"(?:cniVersion|plugins)"\s*:')

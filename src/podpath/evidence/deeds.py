@@ -10,8 +10,9 @@ from collections.abc import Callable, Mapping
 
 from podpath.evidence.cilium_flags import parse_flags
 from podpath.evidence.formats import CERTAIN, NO, Format
+from podpath.evidence.kubernetes_records import CiliumOptionRecord
 from podpath.evidence.ledger import Ledger
-from podpath.evidence.records import CiliumOptionRecord, DeedRecord, HeadingRecord, Reading
+from podpath.evidence.records import DeedRecord, HeadingRecord, Reading
 from podpath.evidence.shells import SimpleCommand
 from podpath.evidence.typed import Typed, parse_typed
 from podpath.evidence.wrappers import WRAPPERS

@@ -10,8 +10,9 @@ from podpath.evidence.failures import parse_host
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
 from podpath.evidence.kubectl_events import read_event
 from podpath.evidence.kubectl_service import make_ports
+from podpath.evidence.kubernetes_records import PodRecord, ServiceRecord
 from podpath.evidence.line_ledger import LineLedger
-from podpath.evidence.records import PodRecord, Reading, ServiceRecord
+from podpath.evidence.records import Reading
 from podpath.net.addresses import Address
 from podpath.net.provenance import Source
 

@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from podpath.evidence.failures import parse_failure
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
 from podpath.evidence.kubectl_table import is_heading, parse_heading, parse_row
+from podpath.evidence.kubernetes_records import EventRecord
 from podpath.evidence.line_ledger import LineLedger
-from podpath.evidence.records import AttemptRecord, EventRecord, Reading
+from podpath.evidence.records import AttemptRecord, Reading
 from podpath.evidence.tokenizer import Column
 from podpath.net.provenance import Source, Span
 

@@ -10,8 +10,9 @@ from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
 from podpath.evidence.kubectl_describe import details_of
 from podpath.evidence.kubectl_service import parse_endpoints, parse_listed_ports
 from podpath.evidence.kubectl_table import is_heading, parse_heading, parse_row
+from podpath.evidence.kubernetes_records import PodRecord, ServicePortRecord, ServiceRecord
 from podpath.evidence.line_ledger import LineLedger
-from podpath.evidence.records import PodRecord, Reading, ServicePortRecord, ServiceRecord
+from podpath.evidence.records import Reading
 from podpath.evidence.shells import parse_shell
 from podpath.evidence.tokenizer import Column
 from podpath.net import protocols

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from podpath.evidence.failures import parse_host
-from podpath.evidence.records import ServicePortRecord
+from podpath.evidence.kubernetes_records import ServicePortRecord
 from podpath.net import protocols
 from podpath.net.addresses import Address
 
