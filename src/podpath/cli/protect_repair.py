@@ -6,6 +6,7 @@ import json
 import logging
 import signal
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -14,6 +15,7 @@ import click
 
 from podpath.net.errors import MissingExtra
 from podpath.protect.agent.keeper import Desk, Status
+from podpath.protect.apply import Applier
 from podpath.protect.tables import parse_tables
 from podpath.report.escape import escape
 
@@ -45,6 +47,11 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="With --once: print one JSON document.")
 @click.option("--proc", "proc", default="/proc", show_default=True, metavar="DIR", help="The node's /proc.")
 @click.option("--state", metavar="FILE", help="Where the budget outlives this process, as /run/podpath/repair.json.")
+@click.option(
+    "--chain-entry", metavar="JSON", help="A plugin's entry, or its file: nothing is done while no pod would get that plugin."
+)
+@click.option("--conf-dir", default="/etc/cni/net.d", show_default=True, metavar="DIR", help="Where the runtime reads the chain.")
+@click.option("--bin-dir", "bin_dirs", multiple=True, default=("/opt/cni/bin",), show_default=True, metavar="DIR")
 @click.option("--own-pod", envvar="POD", metavar="NAMESPACE/NAME", default="", help="Our own pod, which is never touched.")
 def repair(**given: object) -> None:
     """Find pods of one node that started without their redirect rules; mend them in place or have them made anew.
@@ -78,7 +85,7 @@ def repair(**given: object) -> None:
                 found = work.once()
             finally:
                 work.close()
-            _report(found, work, as_json=bool(given["as_json"]))
+            _report(found, work, assignment, as_json=bool(given["as_json"]))
         click.get_current_context().exit(int(any(judgement.state == "broken" for _, judgement in found)))
     desk = Desk(_quiet)
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -99,9 +106,33 @@ def _assign(given: dict[str, object]) -> Assignment:
         policy=_policy(given),
         access=access.find(Path(kubeconfig) if kubeconfig else None, context=cast("str | None", given["context"])),
         own_pod=str(given["own_pod"]),
+        chain=_watch_chain(given),
         state=Path(state) if state else None,
         proc=Path(str(given["proc"])),
     )
+
+
+def _watch_chain(given: dict[str, object]) -> Callable[[], str]:
+    """Give what looks whether the runtime's chain has the plugin; a chain that nobody named is taken to be well."""
+    entry = cast("str | None", given["chain_entry"])
+    if entry is None:
+        return str
+    from podpath.protect.chain.guard import Guard  # noqa: PLC0415  # only where it is asked for
+    from podpath.protect.chain.options import ChainOptions  # noqa: PLC0415  # as above
+
+    options = ChainOptions(entry=entry, conf_dir=str(given["conf_dir"]), bin_dirs=cast("tuple[str, ...]", given["bin_dirs"]))
+    guard = Guard(options, Applier(dry_run=True))
+
+    def unhealthy() -> str:
+        look = guard.look(time.monotonic())
+        claims = "; ".join(trouble.claim for trouble in look.troubles)
+        return (
+            ""
+            if look.holds
+            else claims or f"no network that the runtime would load from {options.conf_dir} has {guard.entry.type}"
+        )
+
+    return unhealthy
 
 
 def _policy(given: dict[str, object]) -> Policy:
@@ -126,7 +157,7 @@ def _policy(given: dict[str, object]) -> Policy:
         raise click.UsageError(f"expected {error}") from error
 
 
-def _report(found: tuple[tuple[Pod, Judgement], ...], work: Work, *, as_json: bool) -> None:
+def _report(found: tuple[tuple[Pod, Judgement], ...], work: Work, assignment: Assignment, *, as_json: bool) -> None:
     held = {finding.subject: finding.evidence for finding in work.controller.findings()}
     deeds = [
         {"action": action, "result": result, "count": count} for (action, result), count in sorted(work.controller.counts.items())
@@ -143,7 +174,8 @@ def _report(found: tuple[tuple[Pod, Judgement], ...], work: Work, *, as_json: bo
             }
             for pod, one in found
         ]
-        click.echo(json.dumps({"schema": "podpath/repair/v1", "time": time.time(), "pods": pods, "deeds": deeds}, indent=2))
+        head = {"schema": "podpath/repair/v1", "time": time.time(), "node": assignment.node, "dry_run": assignment.policy.dry_run}
+        click.echo(json.dumps({**head, "pods": pods, "deeds": deeds}, indent=2))
         return
     for pod, one in found:
         if one.state != "healthy":

@@ -42,7 +42,7 @@ def test_a_token_that_nobody_knows_is_refused_without_being_told(api_server: Api
     assert "wrong-token" not in f"{refused.value!r} {refused.value} {refused.value.__cause__!r}"
 
 
-def test_a_token_that_was_rotated_is_read_again_within_the_request(api_server: ApiServer, tmp_path: Path) -> None:
+def test_g26_a_token_that_was_rotated_is_read_again_within_the_request(api_server: ApiServer, tmp_path: Path) -> None:
     """When the server ends the old token, the next request succeeds with the new one: nobody sees the change."""
     token = tmp_path / "token"
     token.write_text(ADMIN, encoding="utf-8")

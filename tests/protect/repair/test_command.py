@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from tests.apiserver import NOBODY
@@ -37,7 +38,7 @@ def test_one_look_reports_and_acts(ward: Ward) -> None:
     assert (0, "0 pods, 0 broken\n") == second[:2]
 
 
-def test_a_dry_run_prints_json_and_changes_nothing(ward: Ward) -> None:
+def test_a_dry_run_prints_json_and_changes_nothing(ward: Ward, repository: Path) -> None:
     """--dry-run --json: one document with each pod's state and the deed that would be done; the node by its variable."""
     pod = ward.pod("command-2")
 
@@ -51,10 +52,38 @@ def test_a_dry_run_prints_json_and_changes_nothing(ward: Ward) -> None:
         (each["pod"], each["state"], each["cause"]) for each in told["pods"]
     ]
     assert [{"action": "evict", "result": "would", "count": 1}] == told["deeds"]
+    assert (ward.node, True) == (told["node"], told["dry_run"])
+    schema = json.loads((repository / "src/podpath/report/schema/repair-v1.json").read_text(encoding="utf-8"))
+    jsonschema.validate(told, schema)
     assert pod == ward.read("command-2")
 
 
-def test_a_policy_file_is_read(ward: Ward, tmp_path: Path) -> None:
+def test_g3_nothing_is_done_while_the_chain_is_wrong(ward: Ward, tmp_path: Path) -> None:
+    """With --chain-entry the runtime's folder is looked at first: without the plugin in it no pod is touched."""
+    (tmp_path / "bin").mkdir()
+    for name in ("bridge", "mesh-cni"):
+        (tmp_path / "bin" / name).write_text("#!/bin/sh\n", encoding="utf-8")
+        (tmp_path / "bin" / name).chmod(0o755)
+    conf = {"cniVersion": "0.4.0", "name": "pods", "plugins": [{"type": "bridge"}]}
+    ward.pod("command-4")
+    options = ("--node", ward.node, "--kubeconfig", ward.server.kubeconfig(), "--once", "--action", "evict")
+    chain = ("--chain-entry", '{"type": "mesh-cni"}', "--conf-dir", tmp_path, "--bin-dir", tmp_path / "bin")
+
+    (tmp_path / "10-pods.conflist").write_text(json.dumps(conf), encoding="utf-8")
+    wrong = run(*options, *chain)
+    kept = ward.there("command-4")
+    plugins = [{"type": "bridge"}, {"type": "mesh-cni"}]
+    (tmp_path / "10-pods.conflist").write_text(json.dumps(conf | {"plugins": plugins}), encoding="utf-8")
+    right = run(*options, *chain)
+
+    assert kept
+    assert "the node's own CNI chain is not healthy" in wrong[1]
+    assert "has mesh-cni" in wrong[1]
+    assert "evict: success 1" in right[1]
+    assert not ward.there("command-4")
+
+
+def test_r10_a_policy_file_is_read(ward: Ward, tmp_path: Path) -> None:
     """The keys are those of the agent's section, and options on the command line come on top."""
     policy = tmp_path / "repair.toml"
     policy.write_text(
@@ -89,7 +118,7 @@ def test_a_policy_that_cannot_be_meant_is_a_usage_error(tmp_path: Path, content:
     assert str(policy) in complaints
 
 
-def test_without_a_node_or_a_server_it_says_what_is_missing(tmp_path: Path) -> None:
+def test_i9_without_a_node_or_a_server_it_says_what_is_missing(tmp_path: Path) -> None:
     """No node's name: a usage error; no API server: the option that names one."""
     assert "--node" in run("--once")[2]
     assert "--kubeconfig" in run("--node", "n", "--once", HOME=str(tmp_path))[2]
@@ -106,7 +135,7 @@ def test_who_may_not_list_is_told_in_one_line(ward: Ward) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_it_runs_until_it_is_told_to_end(ward: Ward, number: signal.Signals) -> None:
+def test_r10_it_runs_until_it_is_told_to_end(ward: Ward, number: signal.Signals) -> None:
     """Without --once it follows the node; a signal ends it at once with 0, its log names the pod and no secret."""
     ward.pod(f"signalled-{int(number)}")
     command = [sys.executable, "-m", "podpath", "protect", "repair", "--node", ward.node, "--action", "evict"]

@@ -14,7 +14,7 @@ from tests.apiserver import NOBODY
 from tests.protect.repair.ward import SPACE, WIDE, Ward
 
 
-def test_a_broken_pod_is_evicted_after_an_event(ward: Ward) -> None:
+def test_r8_i4_a_broken_pod_is_evicted_after_an_event(ward: Ward) -> None:
     """R8, I4: the pod goes, and the event that says why was written before, as a warning with reason and action."""
     controller = ward.controller()
     pod = ward.pod("evicted")

@@ -19,7 +19,7 @@ from podpath.protect.kube.client import Client
 from podpath.protect.repair.keeper import BOOT, Assignment, Work, make_body, query_of
 from podpath.protect.repair.policy import Policy
 from tests import kube_objects as kube
-from tests.apiserver import ApiServer
+from tests.apiserver import AGENT, AGENT_USER, ApiServer
 from tests.protect.kube.following import until
 from tests.protect.repair.netns import inside, pod_namespace
 from tests.protect.repair.ward import SPACE, WIDE, Ward
@@ -147,6 +147,40 @@ def test_it_outlives_its_server(ward: Ward) -> None:
     assert "the API server is not followed" in why
 
 
+def test_g26_a_new_token_is_not_noticed_by_readiness(ward: Ward, tmp_path: Path) -> None:
+    """The kubelet writes a new token and the server forgets the old one: what was followed is followed on, never unready."""
+    server = ward.server
+    for name, content in (("token", AGENT), ("ca.crt", server.authority.read_text(encoding="ascii"))):
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    server.kubectl("create", "clusterrolebinding", "rotating", "--clusterrole=cluster-admin", f"--user={AGENT_USER}")
+    environment = {"KUBERNETES_SERVICE_HOST": "127.0.0.1", "KUBERNETES_SERVICE_PORT": str(server.port)}
+    way = access.find(environment=environment, account=tmp_path)
+    tokens = server.home / "tokens.csv"
+    before = tokens.read_text(encoding="utf-8")
+    readiness: set[bool] = set()
+    try:
+        with Running(assign(ward, access=way)) as running:
+            until(lambda: running.sample("kube_watching") == 1.0, "it follows")
+            (tmp_path / "token").write_text("rotated-token-0123456789", encoding="utf-8")
+            tokens.write_text(before.replace(AGENT, "rotated-token-0123456789"), encoding="utf-8")
+            server.kill()
+            server.start()
+            ward.pod("after-rotation")
+
+            def is_gone() -> bool:
+                readiness.add(running.heard.ready)
+                return not ward.there("after-rotation")
+
+            until(is_gone, "the pod is evicted with the new token")
+    finally:
+        tokens.write_text(before, encoding="utf-8")
+        server.kill()
+        server.start()
+        server.kubectl("delete", "clusterrolebinding", "rotating")
+
+    assert {True} == readiness
+
+
 def test_the_budget_outlives_a_controller_that_is_killed(ward: Ward, tmp_path: Path) -> None:
     """Three controllers one after the other, a burst of one: one pod goes. The state is nobody else's to read."""
     state = tmp_path / "repair.json"
@@ -197,7 +231,7 @@ def test_g1_a_running_pod_without_rules_is_found_and_mended_in_place(ward: Ward)
     assert ["LabelBrokenPod", "MendBrokenPod"] == [event["reason"] for event in ward.events("unmeshed")]
 
 
-def test_r9_what_is_done_is_counted(ward: Ward) -> None:
+def test_r9_i8_what_is_done_is_counted(ward: Ward) -> None:
     """Deeds by action and result, events, the watch's own figures: each is a sample with its meaning."""
     with Running(assign(ward)) as running:
         until(lambda: running.sample("kube_watching") == 1.0, "it follows")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from podpath.protect.agent.config import AgentConfig
 from podpath.protect.repair.policy import OWN_CODES, VALIDATORS, Policy
 from podpath.protect.tables import TableError, parse_tables
 
@@ -63,3 +64,13 @@ def test_what_cannot_be_meant_is_refused(text: str) -> None:
     """A budget of nothing, an action twice or unknown, a misspelt key: refused with the file's name and line."""
     with pytest.raises(TableError, match=r"repair\.toml:\d+"):
         parse_tables(text, "repair.toml", Policy)
+
+
+def test_r11_repair_runs_only_where_it_is_asked_for() -> None:
+    """A configuration without the section has no repair; with it, nothing is deleted unless the policy says so."""
+    without = parse_tables("[order]", "agent.toml", AgentConfig)
+    with_it = parse_tables("[kubernetes]\n[repair]", "agent.toml", AgentConfig)
+
+    assert "repair" not in without.parts()
+    assert with_it.repair == Policy()
+    assert "delete" not in Policy().actions
