@@ -212,3 +212,38 @@ def test_iif_is_an_index_and_iifname_a_name(word: str, expected: Agreed) -> None
     tables = Listing((NftTable(family="ip", name="t", chains={"c": chain}),), True, "nft list ruleset")
     node = replace(node, namespaces={**node.namespaces, HOST: replace(host, nftables=tables)})
     assert expected == agree(node, TO_WORLD)
+
+
+@pytest.mark.parametrize(("destination", "arrives"), [("172.31.0.10", True), ("10.1.0.2", False)])
+def test_a_broadcast_frame_is_delivered_and_not_forwarded(destination: str, *, arrives: bool) -> None:
+    """What comes to all on layer 2 may be for an address of this host; to another host it is not passed on."""
+    node = built(routed_pods(), filter=("INPUT -j ACCEPT", "FORWARD -j ACCEPT"))
+    packet = Packet(Address.parse("172.31.0.1"), Address.parse(destination), protocols.UDP, 41000, 9, length=38, payload=10)
+    packet = frame(node, "world", packet._replace(dmac=Mac("ff:ff:ff:ff:ff:ff")))
+    seen = agree_on_frame(node, "world", packet)
+    assert arrives is (seen.evidence.counters != {})
+
+
+def test_the_broadcast_address_of_a_subnet_is_local() -> None:
+    """A datagram to the highest address of a subnet is delivered to a host that is in it."""
+    node = built(routed_pods(), filter=("INPUT -j ACCEPT",))
+    packet = Packet(Address.parse("172.31.0.1"), Address.parse("172.31.0.255"), protocols.UDP, 41000, 9, length=38, payload=10)
+    seen = agree_on_frame(node, "world", frame(node, "world", packet._replace(dmac=Mac("ff:ff:ff:ff:ff:ff"))))
+    assert [1] == list(seen.evidence.counters.values())
+
+
+@pytest.mark.parametrize("mode", ["random --probability 0.5", "nth --every 2 --packet 0"])
+def test_what_the_kernel_draws_is_left_open(mode: str) -> None:
+    """A rule on `statistic` may match or not: the model has a way for each, and the kernel goes one of them."""
+    node = built(routed_pods(), filter=(f"FORWARD -p udp -m statistic --mode {mode} -j DROP",))
+    assert agree(node, "udp 10.1.0.2:41000 > 198.51.100.1:80 from pod1").verdict == "SOMETIMES"
+
+
+def test_both_ways_of_a_multipath_route_are_walked() -> None:
+    """Which next hop the kernel hashes a connection to is open."""
+    topology = two_uplinks()
+    host = topology.draft.namespaces[HOST]
+    hops = tuple(Nexthop(link=IfName(link), gateway=Address.parse(gateway), weight=1)
+                 for link, gateway in (("eth0", "172.31.0.1"), ("eth1", "192.0.2.1")))  # fmt: skip
+    host.routes.append(Route(prefix=Prefix.parse("198.51.100.1/32", 4), nexthops=hops))
+    assert agree(built(topology), "udp 172.31.0.10:41000 > 198.51.100.1:80 from host").verdict == "SOMETIMES"

@@ -226,6 +226,7 @@ def drive_packet(  # a trace is made of these
 ) -> Trace:
     """Walk one packet from where its sender hands it over, and give its trace."""
     walk.steps, walk.matched = [], []
+    walk.packets += 1
     start = skb.netns.name
     outcome = drive(walk, skb, path or (paths.OUTPUT if skb.link is None else paths.RECEIVE))
     direction = "reply" if reply else "original"
@@ -245,6 +246,8 @@ def answer_to(walk: Walk, skb: Skb, trace: Trace) -> tuple[Trace, ...]:
     if not isinstance(outcome, Delivered | Transmitted):
         return ()
     if isinstance(outcome, Delivered) and _takes_datagram(walk.node.namespaces[outcome.netns], outcome.packet):
+        return ()
+    if skb.pkt_type in {"broadcast", "multicast"}:
         return ()
     answer = refuse(outcome.packet)
     if answer is None:

@@ -36,7 +36,8 @@ def reject(walk: Walk, skb: Skb, cause: str, answer: str) -> Dropped | Rejected:
     """End a packet and send its sender an ICMP error, as far as one may be sent (`net/ipv4/icmp.c:icmp_send v6.12`)."""
     reason = drop_reason(cause, walk.node.kernel)
     packet, name = skb.packet, skb.netns.name
-    if is_error(packet) or packet.fragment or packet.dst.is_multicast or packet.src.is_unspecified:
+    to_many = packet.dst.is_multicast or skb.pkt_type in {"broadcast", "multicast"}
+    if is_error(packet) or packet.fragment or to_many or packet.src.is_unspecified:
         return Dropped(netns=name, reason=reason)
     skb.answer = _error(packet, answer, error_source(walk, skb))
     return Rejected(netns=name, reason=reason, answer=answer)

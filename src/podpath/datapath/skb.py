@@ -107,6 +107,10 @@ class Walk:
     """Next hops that were sent to before, by namespace and device: their Ethernet header is cached."""
     hashes: dict[object, int] = field(default_factory=dict)
     """The source port of a tunnel's outer packets by what they carry: a hash of it, and here a number for each."""
+    packets: int = 0
+    """How many packets were sent before the one under way."""
+    draws: dict[str, int] = field(default_factory=dict)
+    """For what the kernel draws anew for each packet, the number of the packet that it was drawn for first."""
     drawn: set[int] = field(default_factory=set)
     """Ports that stand for ones which the kernel draws: a tunnel's source port is a hash of what it carries."""
     engine: Engine = field(default=None)  # type: ignore[assignment]  # made from the node where the caller shares none
@@ -116,6 +120,11 @@ class Walk:
         """Make an engine of its own where none is shared."""
         if self.engine is None:
             self.engine = Engine(self.node)  # type: ignore[unreachable]  # as above
+
+    def drawn_for_packet(self, fact: str) -> str:
+        """Give the name of what the kernel draws for the packet under way: each packet has a draw of its own."""
+        later = self.packets - self.draws.setdefault(fact, self.packets)
+        return f"{fact}, {later} packets later" if later else fact
 
     def step(  # noqa: PLR0913  # one call makes one Step: its fields are the arguments
         self,

@@ -88,12 +88,13 @@ class Traversal:
 
     def _settle(self, rule: CompiledRule, doubts: list[Doubt]) -> bool:
         """Ask for what a rule's match depends on; a rule that only counts is not worth a fork."""
-        choices = self.state.walk.choices
+        walk = self.state.walk
         for doubt in doubts:
+            fact = walk.drawn_for_packet(doubt.fact) if doubt.random else doubt.fact
             if rule.kind == COUNT:
                 if doubt.likely is doubt.negated:
                     return False
-            elif choices.choose(doubt.fact, doubt.options(), ask=doubt.ask, random=doubt.random) is doubt.negated:
+            elif walk.choices.choose(fact, doubt.options(), ask=doubt.ask, random=doubt.random) is doubt.negated:
                 return False
         return True
 
