@@ -241,7 +241,7 @@ def test_r9_i8_what_is_done_is_counted(ward: Ward) -> None:
     assert {"repair_pods_broken", "repair_budget_tokens", "repair_events_errors", "kube_lists", "kube_failures"} <= names
 
 
-def test_a_hundred_pods_change_and_an_idle_node_costs_nothing(ward: Ward) -> None:
+def test_an_idle_node_costs_nothing(ward: Ward) -> None:
     """With nothing to do it sleeps: under one per cent of a core."""
     server: ApiServer = ward.server
     server.apply(*(kube.pod(f"idle-{number}", namespace=SPACE, node=ward.node) for number in range(20)))
