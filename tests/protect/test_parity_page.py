@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-ROWS = {"V": 11, "W": 5, "L": 12, "N": 13, "D": 7, "P": 11, "R": 11, "I": 10}
+ROWS = {"V": 11, "W": 5, "L": 12, "N": 13, "D": 7, "P": 11, "R": 11, "I": 10, "Y": 12}
 
 
 def test_every_row_has_its_line(repository: Path) -> None:
