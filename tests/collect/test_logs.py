@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from podpath.collect.limits import Limits
 from podpath.collect.logs import read_texts
 from podpath.net.errors import EvidenceError
 from tests.timeline.samples import CLIENT, MESSAGES
@@ -75,3 +76,23 @@ def test_a_device_is_refused() -> None:
     """A device may be endless."""
     with pytest.raises(EvidenceError, match="device or pipe"):
         read_texts(["/dev/zero"])
+
+
+def test_of_a_long_log_the_end_is_read(tmp_path: Path) -> None:
+    """A log past the limit gives its last lines, with the numbers that they have in the file, and says so."""
+    path = tmp_path / "messages"
+    path.write_text("".join(f"Mar 12 03:13:20 kn-04 a: line {number:04d}\n" for number in range(1, 1001)), encoding="utf-8")
+    found = read_texts([str(path)], Limits(output_bytes=4000))
+    source = found.sources[0]
+
+    assert source.lines[0].endswith(f"line {source.first_line:04d}")
+    assert source.lines[-1].endswith("line 1000")
+    assert "only the last" in found.gaps[-1].why
+
+
+def test_a_folder_with_too_much_is_refused(tmp_path: Path) -> None:
+    """A folder that holds more than can be read names what to do."""
+    for name in ("a", "b"):
+        (tmp_path / name).write_text("x\n" * 1000, encoding="utf-8")
+    with pytest.raises(EvidenceError, match="name those in question"):
+        read_texts([str(tmp_path)], Limits(output_bytes=5000, total_bytes=3000))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -52,6 +53,7 @@ def timeline(logs: tuple[str, ...], svg: str | None, *, asked: Asked, as_json: b
                 f"{named}: expected logs such as /var/log/messages, journalctl, dmesg, kubectl get events; saw none"
             )
         chronicle = chronicle_logs(found, clock, asked)
+        chronicle = replace(chronicle, gaps=(*texts.gaps, *chronicle.gaps))
     if svg is not None:
         _write(svg, render_timeline_svg(chronicle))
     if as_json:

@@ -24,8 +24,9 @@ from podpath.net.errors import EvidenceError, MissingExtra
 from podpath.net.provenance import Gap, Source
 
 STDIN = "-"
-LIMITS = Limits(output_bytes=1 << 30, text_bytes=1 << 30, total_bytes=4 << 30)
-"""Of logs: a day of a busy node is some hundred megabytes."""
+LIMITS = Limits(output_bytes=256 << 20, text_bytes=256 << 20, total_bytes=1 << 30)
+"""Of logs: a day of a busy node is some hundred megabytes; of a longer log the end is read."""
+_BLOCK = 1 << 20
 
 
 def read_texts(paths: Sequence[str], limits: Limits = LIMITS, stdin: BinaryIO | None = None) -> Evidence:
@@ -64,7 +65,7 @@ def _read_file(name: str, file: BinaryIO, size: int, limits: Limits) -> Evidence
     head = file.read(512)
     file.seek(0)
     if not archives.is_archive(head):
-        return _gather([(name, file.read(limits.output_bytes))], None)
+        return _read_end(name, file, size, limits) if size > limits.output_bytes else _gather([(name, file.read(size))], None)
     packed = archives.read_single(name, file, size, replace(limits, output_bytes=512))
     file.seek(0)
     if not archives.is_archive(packed) and not name.endswith((".tar.gz", ".tgz", ".tar.zst", ".tar")):
@@ -76,8 +77,24 @@ def _read_file(name: str, file: BinaryIO, size: int, limits: Limits) -> Evidence
     )
 
 
+def _read_end(name: str, file: BinaryIO, size: int, limits: Limits) -> Evidence:
+    """Read the last lines of a log that is too long; their numbers stay those of the file."""
+    skipped, left = 0, size - limits.output_bytes
+    while left:
+        block = file.read(min(left, _BLOCK))
+        if not block:
+            break
+        skipped += block.count(b"\n")
+        left -= len(block)
+    found = _gather([(name, file.read(limits.output_bytes).partition(b"\n")[2])], None)
+    sources = tuple(replace(source, first_line=skipped + 2) for source in found.sources)
+    gap = make_gap(name, f"only the last {limits.output_bytes / _BLOCK:.0f} MB of {size / _BLOCK:.0f} MB are read")
+    return Evidence(sources, (*found.gaps, gap))
+
+
 def _folder(folder: Path, limits: Limits) -> Iterator[tuple[str, bytes]]:
     """Give the files of a folder in order; links, what is hidden and what may not be read are left out."""
+    total = 0
     for top, folders, names in os.walk(folder, followlinks=False):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
@@ -85,10 +102,16 @@ def _folder(folder: Path, limits: Limits) -> Iterator[tuple[str, bytes]]:
             if name.startswith(".") or path.is_symlink() or not path.is_file():
                 continue
             try:
-                data = path.read_bytes()[: limits.output_bytes]
+                with path.open("rb") as file:
+                    data = _unpack(str(path), file.read(limits.output_bytes), limits)
             except OSError:
                 continue
-            yield str(path), _unpack(str(path), data, limits)
+            total += len(data)
+            if total > limits.total_bytes:
+                raise EvidenceError(
+                    f"{folder}: expected at most {limits.total_bytes >> 20} MB of logs, saw more; name those in question"
+                )
+            yield str(path), data
 
 
 def _unpack(name: str, data: bytes, limits: Limits) -> bytes:
