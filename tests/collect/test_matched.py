@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from podpath.collect.captures import Kept
-from podpath.collect.matched import MatchedCaptures, spell_connection
+from podpath.collect.matched import MatchedCaptures, list_printed, spell_connection
 from podpath.collect.read import read_evidence
 from tests.capture import frames
+from tests.checks.captures import CLIENT, SERVER, case_of_captures, exchange, handshake, tcp
 
 SYN = frames.ethernet(0x0800, frames.ipv4(6, frames.tcp()))
 
@@ -35,17 +36,43 @@ def test_one_connection_is_spelled_from_who_opened_it(tmp_path: Path) -> None:
     (tmp_path / "a.pcap").write_bytes(frames.pcap([SYN]))
     made = matched(tmp_path / "a.pcap")
 
+    assert made.matching is not None
     assert ["tcp 10.0.0.1:40000 > 10.0.0.2:80"] == [spell_connection(one) for one in made.matching]
+    assert made.find_lost() == ()
 
 
-def test_packets_are_quoted_by_their_number(tmp_path: Path) -> None:
-    """A packet's line is what tcpdump prints of it, and its number is that of the packet."""
-    (tmp_path / "a.pcap").write_bytes(frames.pcap([SYN] * 3))
+def test_capture_without_connections_has_its_points_alone(tmp_path: Path) -> None:
+    """Where nothing can be matched the points are told all the same."""
+    (tmp_path / "a.pcap").write_bytes(frames.pcap([frames.ethernet(0x88CC, b"lldp")] * 2))
     made = matched(tmp_path / "a.pcap")
-    (span,) = made.quote([made.matching.connection(0).forward.passages[0].last])
 
-    assert (3, str(tmp_path / "a.pcap")) == (span.line, span.source.name)
-    assert "10.0.0.1.40000 > 10.0.0.2.80: Flags [S]" in span.text
+    assert (None, (), None) == (made.matching, made.find_lost(), made.draw(()))
+    assert [2] == [point.packets for point in made.points]
+
+
+def test_printed_captures_are_followed_as_packets_are() -> None:
+    """Of two printed captures, one without the client's ACK, the loss is told with the line that shows the packet last."""
+    whole = (*handshake(), *(tcp(after, f"{SERVER} > {CLIENT}", "S.", 77_000, 1001) for after in (1.0, 3.0)))
+    case = case_of_captures({"tcpdump -nn -i eth1": whole, "tcpdump -nn -i eth2": (*whole[:2], *whole[3:])})
+    made = MatchedCaptures((), list_printed(case, ()))
+    (lost,) = made.find_lost()
+
+    assert ("ACK", "capture-0.txt:3") == (lost.what, str(lost.seen[-1][1]))
+    assert lost.missing_at.startswith("capture-1.txt")
+    assert made.points == ()
+    assert made.draw([lost.connection]) is not None
+
+
+def test_printed_captures_of_what_works_lose_nothing() -> None:
+    """The same packets at two points, the second a moment later, are all there."""
+    case = case_of_captures(
+        {
+            "tcpdump -nn -i eth1": (*handshake(), *exchange(0.1), *exchange(0.5)),
+            "tcpdump -nn -i eth2": (*handshake(0.0002), *exchange(0.1002), *exchange(0.5002)),
+        }
+    )
+
+    assert MatchedCaptures((), list_printed(case, ())).find_lost() == ()
 
 
 def test_files_of_one_name_keep_their_folders(tmp_path: Path) -> None:

@@ -20,6 +20,8 @@ def lies_on_one_way(matching: Matching, loss: Loss) -> bool:
     if loss.basis == NEIGHBOURS:
         return True
     near, far = (_place(matching, point) for point in (loss.last_seen.point, loss.missing_at))
+    if near == far:
+        return False  # a device shows what it forwards twice, and not always in the same direction
     ways = (2 * loss.connection, 2 * loss.connection + 1)
     return any(_share(matching, way, near, far) for way in ways)
 

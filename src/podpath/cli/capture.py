@@ -9,13 +9,13 @@ from typing import Any
 import click
 
 from podpath.capture.sightings import Ladder
-from podpath.cli.case import read_captured
+from podpath.cli.case import match_captures, read_captured
 from podpath.cli.options import F, output_options
 from podpath.cli.terminal import choose_style, progress
 from podpath.collect.matched import MatchedCaptures
 from podpath.diagnosis.capture_answer import CaptureAnswer, answer_captures
 from podpath.diagnosis.capture_filter import Wanted, narrow, parse_wanted
-from podpath.net.errors import UsageError
+from podpath.net.errors import MissingExtra, UsageError
 from podpath.report.capture_json import render_capture_json
 from podpath.report.capture_text import render_capture
 from podpath.report.ladder import render_ladder
@@ -74,7 +74,7 @@ def capture(files: tuple[str, ...], *, ladder: bool, svg: str | None, as_json: b
     style = choose_style(colour, verbose=verbose)
     drawings: list[str] = []
     if ladder or svg:
-        drawn = _draw(matched, answer, wanted)
+        drawn = _draw(matched or match_captures(case, (), least=1), answer, wanted)
         drawings += [render_ladder(drawn, style)] if ladder else []
         if svg:
             _write(svg, render_ladder_svg(drawn))
@@ -88,13 +88,13 @@ def capture(files: tuple[str, ...], *, ladder: bool, svg: str | None, as_json: b
 def _draw(matched: MatchedCaptures | None, answer: CaptureAnswer, wanted: Sequence[Wanted]) -> Ladder:
     """Lay out the connection that is asked about, else the one that a fault is about, else the first that fails."""
     if matched is None:
-        raise UsageError("a ladder is drawn of capture files (pcap, pcapng); none is among what was given")
+        raise MissingExtra("a ladder needs packets, and NumPy: pip install 'podpath[capture]'")
     broken = [item.partition(": ")[0] for finding in answer.findings for item in finding.breaks]
     names = (*broken, *(one.words for one in answer.connections))
     fits = (lambda words: all(one.fits_words(words) for one in wanted)) if wanted else None
     drawn = matched.draw(names, fits)
     if drawn is None:
-        raise UsageError("no connection in the capture files fits: there is nothing to draw")
+        raise UsageError("no connection in the captures fits: there is nothing to draw")
     return drawn
 
 

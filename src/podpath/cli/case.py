@@ -9,7 +9,7 @@ from dataclasses import replace
 from podpath.assembly.case import assemble_case
 from podpath.cli.terminal import progress
 from podpath.collect.captures import Kept
-from podpath.collect.matched import MatchedCaptures
+from podpath.collect.matched import MatchedCaptures, list_printed
 from podpath.collect.read import read_evidence
 from podpath.evidence.recognition import read
 from podpath.evidence.records import HeadingRecord, Reading
@@ -46,17 +46,26 @@ def read_captured(
                 readings.append((source, reading))
             elif any(line.strip() for line in source.lines):
                 gaps.append(Gap(_first_line(source), UNKNOWN))
-        if not any(_states_something(reading) for _, reading in readings):
+        if not kept and not any(_states_something(reading) for _, reading in readings):
             raise EvidenceError(_nothing_read(paths, gaps))
     with progress("putting the node together"):
         case = assemble_case(readings, tuple(end for probe in asked for end in (probe.src, probe.dst)))
     keep_standing()
     case = replace(case, gaps=(*gaps, *case.gaps))
-    if not kept:
-        return case, None
+    matched = match_captures(case, kept)
+    return (case, None) if matched is None else (replace(case, lost=matched.find_lost()), matched)
+
+
+def match_captures(case: Case, kept: Sequence[Kept], least: int = 2) -> MatchedCaptures | None:
+    """Put captures together; None where there are none, or fewer than `least` printed ones, or NumPy is missing for those."""
+    printed = list_printed(case, {capture.name for capture in kept})
+    if not kept and len(printed) < least:
+        return None
     with progress("following packets"):
-        matched = MatchedCaptures(kept)
-        return replace(case, lost=matched.find_lost()), matched
+        try:
+            return MatchedCaptures(kept, printed)
+        except ImportError:  # printed captures are read without NumPy; only what is between them is not followed
+            return None
 
 
 def keep_standing() -> None:

@@ -7,21 +7,22 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from podpath.collect.captures import WHOLE, Kept
 from podpath.evidence.commands import parse_command
 from podpath.net import protocols
 from podpath.net.packet import endpoint
 from podpath.net.provenance import Source, Span
-from podpath.node.case import CapturedPoint, LostPacket
+from podpath.node.case import CapturedPoint, Case, LostPacket, Sighting
 
 if TYPE_CHECKING:
     from podpath.capture.matching import Matching
     from podpath.capture.points import CapturedFile, Point
-    from podpath.capture.sightings import Connection, Ladder, Loss, Sighting
+    from podpath.capture.sightings import Connection, Ladder, Loss
+    from podpath.capture.sightings import Sighting as Seen
 
 MOST_LOST = 1000
 """Lost packets that are told, each with its line."""
@@ -30,20 +31,42 @@ MOST_NAMED = 100_000
 _SECOND = 1_000_000_000
 
 
+class PrintedCapture(NamedTuple):
+    """A printed capture: its packets in their order."""
+
+    name: str
+    frames: tuple[Sighting, ...]
+
+
+class _Shown(NamedTuple):
+    """A capture among those that are matched, and how its packets are quoted."""
+
+    file: CapturedFile
+    quote: Callable[[int], Span]
+    """Gives the line of a packet by its number."""
+
+
 class MatchedCaptures:
     """Captures put together. Made from what `read_evidence` handed to `keep`; NumPy is there, since they were read."""
 
-    def __init__(self, kept: Sequence[Kept]) -> None:
-        """Match all captures."""
-        from podpath.capture.matching import match_captures  # noqa: PLC0415 - NumPy is an extra, and slow to load
+    def __init__(self, kept: Sequence[Kept], printed: Sequence[PrintedCapture] = ()) -> None:
+        """Match all captures; printed ones whose packets have no times are left out."""
+        from podpath.capture.flows import number_flows  # noqa: PLC0415 - NumPy is an extra, and slow to load
+        from podpath.capture.matching import match_captures  # noqa: PLC0415 - as above
+        from podpath.capture.points import number_points  # noqa: PLC0415 - as above
 
         self._kept = {capture.name: capture for capture in kept}
-        self.matching: Matching = match_captures([_as_file(capture) for capture in self._kept.values()])
+        shown = [*map(_show_kept, self._kept.values()), *(one for each in printed if (one := _show_printed(each)) is not None)]
+        self._shown = {one.file.name: one for one in shown}
+        files = [one.file for one in self._shown.values()]
+        flows = [number_flows(file.capture.packets.columns) for file in files]
+        self.matching: Matching | None = match_captures(files, flows) if any(len(each) for each in flows) else None
+        self._points = self.matching.points if self.matching is not None else number_points(files).points
 
     @property
     def points(self) -> tuple[CapturedPoint, ...]:
-        """Where packets were captured."""
-        return tuple(_as_point(point, self._spell(point)) for point in self.matching.points)
+        """Where packets were captured, as files tell it; printed captures are listed by what they show."""
+        return tuple(_as_point(point, self._spell(point)) for point in self._points if point.file in self._kept)
 
     def count_states(self) -> Mapping[str, int] | None:
         """Count the TCP connections of a long capture by their state; None where they are all shown anyway, or at many points."""
@@ -61,52 +84,43 @@ class MatchedCaptures:
 
     def find_lost(self) -> tuple[LostPacket, ...]:
         """Give what was lost between points; nothing where there is one alone."""
-        if len(self.matching.points) < 2:
+        matching = self.matching
+        if matching is None or len(matching.points) < 2:
             return ()
         from podpath.capture.losses import find_losses  # noqa: PLC0415 - as above
         from podpath.capture.shared_way import lies_on_one_way  # noqa: PLC0415 - as above
 
-        found = (loss for loss in find_losses(self.matching).lost if lies_on_one_way(self.matching, loss))
+        found = (loss for loss in find_losses(matching).lost if lies_on_one_way(matching, loss))
         lost = tuple(islice(found, MOST_LOST))
-        names = {number: self._name(number) for number in {loss.connection for loss in lost}}
+        names = {number: spell_connection(matching.connection(number)) for number in {loss.connection for loss in lost}}
         return tuple(self._as_fact(loss, names[loss.connection]) for loss in lost)
 
     def draw(self, names: Sequence[str], fits: Callable[[str], bool] | None = None) -> Ladder | None:
         """Lay out one connection: the first that `fits`, else the first of these names that there is, else the first of all."""
         from podpath.capture.ladders import lay_out  # noqa: PLC0415 - as above
 
-        count = len(self.matching)
+        matching = self.matching
+        if matching is None:
+            return None
+        spelled = ((spell_connection(one), number) for number, one in enumerate(islice(matching, MOST_NAMED)))
         if fits is not None:
-            number = next((number for number in range(count) if fits(self._name(number))), None)
+            number = next((number for name, number in spelled if fits(name)), None)
         else:
-            spelled = {self._name(number): number for number in reversed(range(min(count, MOST_NAMED)))}
-            number = next((spelled[name] for name in names if name in spelled), 0 if count else None)
-        return None if number is None else lay_out(self.matching, number)
+            known = dict(reversed(list(spelled)))
+            number = next((known[name] for name in names if name in known), 0)
+        return None if number is None else lay_out(matching, number)
 
-    def quote(self, sightings: Iterable[Sighting]) -> tuple[Span, ...]:
-        """Give the line of each packet, as tcpdump would print it; its number is that of the packet."""
-        return tuple(self._quote(seen) for seen in sightings)
-
-    def _quote(self, seen: Sighting) -> Span:
-        from podpath.capture.lines import render_lines  # noqa: PLC0415 - as above
-
-        kept = self._kept[seen.file]
-        lines = tuple(render_lines(kept.capture.packets, (seen.number - 1,), kept.devices))
-        command = f"{kept.place.command or 'tcpdump'} -nn -e -S -tttt -r {shlex.quote(seen.file)}"
-        source = Source(name=seen.file, lines=lines, first_line=seen.number, command=command, netns=kept.place.netns)
-        return Span(source, seen.number, seen.number)
-
-    def _name(self, number: int) -> str:
-        return spell_connection(self.matching.connection(number))
+    def _quote(self, seen: Seen) -> Span:
+        return self._shown[seen.file].quote(seen.number)
 
     def _spell(self, point: Point) -> str:
         """Name a point by its file without the folder, where no other file is called so."""
         short = point.file.rpartition("/")[2]
-        alike = [name for name in self._kept if name.rpartition("/")[2] == short]
+        alike = [name for name in self._shown if name.rpartition("/")[2] == short]
         return point.name.replace(point.file, short, 1) if len(alike) == 1 else point.name
 
     def _as_fact(self, loss: Loss, name: str) -> LostPacket:
-        points = self.matching.points
+        points = self._points
         return LostPacket(
             connection=name,
             forward=loss.forward,
@@ -133,12 +147,13 @@ def spell_connection(connection: Connection) -> str:
     return f"{name} {endpoint(*near)} > {endpoint(*far)}"
 
 
-def _as_file(kept: Kept) -> CapturedFile:
+def _show_kept(kept: Kept) -> _Shown:
     from podpath.capture.files import as_bytes  # noqa: PLC0415 - as above
+    from podpath.capture.lines import render_lines  # noqa: PLC0415 - as above
     from podpath.capture.points import CapturedFile  # noqa: PLC0415 - as above
 
     device = parse_command(kept.place.command).option("-i", "--interface") if kept.place.command else None
-    return CapturedFile(
+    file = CapturedFile(
         name=kept.name,
         capture=kept.capture,
         data=as_bytes(kept.data),
@@ -146,6 +161,40 @@ def _as_file(kept: Kept) -> CapturedFile:
         device="" if device in (None, "any") else str(device),
         devices=kept.devices,
     )
+
+    def quote(number: int) -> Span:
+        """Render the packet's line, as tcpdump would print it."""
+        lines = tuple(render_lines(kept.capture.packets, (number - 1,), kept.devices))
+        command = f"{kept.place.command or 'tcpdump'} -nn -e -S -tttt -r {shlex.quote(kept.name)}"
+        source = Source(name=kept.name, lines=lines, first_line=number, command=command, netns=kept.place.netns)
+        return Span(source, number, number)
+
+    return _Shown(file, quote)
+
+
+def _show_printed(printed: PrintedCapture) -> _Shown | None:
+    from podpath.capture.points import CapturedFile  # noqa: PLC0415 - as above
+    from podpath.capture.printed import pack_frames  # noqa: PLC0415 - as above
+
+    packed = pack_frames(printed.frames)
+    if packed is None:
+        return None
+    file = CapturedFile(name=printed.name, capture=packed.capture, devices=packed.devices)
+    return _Shown(file, lambda number: printed.frames[number - 1].span)
+
+
+def list_printed(case: Case, kept: Collection[str]) -> tuple[PrintedCapture, ...]:
+    """Give the printed captures of a case, each with its packets; those of the files that are kept are no printed ones."""
+    groups: dict[int, list[Sighting]] = {}
+    for seen in case.sightings:
+        if seen.span.source.name not in kept:
+            groups.setdefault(seen.capture, []).append(seen)
+    found = []
+    for frames in groups.values():
+        name, line = frames[0].span.source.name, frames[0].span.line
+        alone = sum(each[0].span.source.name == name for each in groups.values()) == 1
+        found.append(PrintedCapture(name if alone else f"{name}:{line}", tuple(frames)))
+    return tuple(found)
 
 
 def _as_point(point: Point, name: str) -> CapturedPoint:
