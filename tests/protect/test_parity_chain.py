@@ -262,6 +262,20 @@ def test_n1_an_invalid_file_is_passed_over_as_the_runtime_does(node: CniNode) ->
     assert node.look(runtime="cri-o").holds
 
 
+def test_n1_a_named_file_behind_a_meta_plugin(node: CniNode) -> None:
+    """With Multus in front the plugin goes into the file that Multus delegates to; behind any other file it is not ready."""
+    node.write("00-multus.conf", single({"type": "multus"}, name="multus"))
+    node.write("10-net.conf", single())
+    node.program("multus")
+    first, second = node.look(conf_name="10-net.conf"), node.look(conf_name="10-net.conf")
+
+    assert (True, ("10-net.conflist",), ()) == (first.holds, first.edited, second.edited)
+    assert (node.conf / "00-multus.conf").exists()
+    node.write("05-other.conflist", listed(name="other"))
+    (node.conf / "00-multus.conf").unlink()
+    assert not node.look(conf_name="10-net.conf").holds
+
+
 def test_n4_the_entry_has_no_version_of_its_own(node: CniNode) -> None:
     """What belongs to the list is left out of the entry."""
     node.write("10-net.conflist", listed())
@@ -323,7 +337,7 @@ def rivalry(revert: Callable[[], object], seconds: float, every: float) -> None:
         time.sleep(every)
 
 
-def test_n9_g6_g7_a_rival_is_named_and_not_raced(node: CniNode) -> None:
+def test_n9_g6_g7_a_rival_is_named_and_not_raced(node: CniNode, caplog: pytest.LogCaptureFixture) -> None:
     """Who reverts more than a few times is told with the setting that makes peace; the keeper slows down and stays calm."""
     cilium = listed({"type": "cilium-cni"}, name="cilium")
     (node.conf / "10-linkerd.conflist.cilium_bak").write_text("{}")
@@ -335,6 +349,7 @@ def test_n9_g6_g7_a_rival_is_named_and_not_raced(node: CniNode) -> None:
         fight = next(finding for finding in kept.last.findings if finding.check == "chain-fight")
 
         assert "Cilium keeps taking linkerd-cni out of the chain" == fight.claim
+        assert 1 == sum(fight.claim in record.message for record in caplog.records)
         assert ("set cni.exclusive=false in Cilium's Helm values",) == fight.mend
         assert any("10-linkerd.conflist.cilium_bak" in sign for sign in fight.evidence)
         assert sample(kept.last, "chain_edits") < 10

@@ -64,6 +64,7 @@ def chain_options(function: F) -> F:
 @chain_options
 @click.option("--runtime", type=click.Choice(["auto", "containerd", "cri-o"]), default="auto", show_default=True)
 @click.option("--scope", type=click.Choice(["loaded", "every"]), default="loaded", show_default=True, help="Which files.")
+@click.option("--conf-name", default="", metavar="FILE", help="Chain into this file: what Multus delegates to.")
 @click.option("--drop-in", is_flag=True, help="Use the network's drop-in directory (runtimes with libcni 1.3.0 or newer).")
 @click.option("--poll", default=10.0, show_default=True, metavar="SECONDS", help="Look at least so often.")
 @click.option("--fight-rounds", default=5, show_default=True, metavar="N", help="Reverted so often in a minute, slow down.")

@@ -34,6 +34,8 @@ from podpath.protect.chain.options import ChainOptions
 from podpath.protect.chain.originals import keep_original
 from podpath.protect.fights import Fights
 
+META = ("multus", "multus-shim")
+"""Plugins that run another network's chain."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
@@ -99,7 +101,7 @@ class Guard:
                     self.fights.record(file.name, now)
             files = self._read(troubles) if edited else files
         verdicts = self._judge(files)
-        chained = tuple(verdict.runtime for verdict in verdicts if verdict.network and self._runs(verdict.network))
+        chained = tuple(verdict.runtime for verdict in verdicts if verdict.network and self._reaches(verdict.network, files))
         return Look(
             verdicts=verdicts, files=files, chained=chained, edited=tuple(edited), held=tuple(held), troubles=tuple(troubles)
         )
@@ -155,6 +157,8 @@ class Guard:
         """Give the files that must have the plugin: what the runtimes load, or all that they could."""
         if self.options.scope == "every":
             return [file for file in candidates(files) if isinstance(parse_network(file, files), Network)]
+        if self.options.conf_name:
+            return [file for file in candidates(files) if self._is_named(file)][:1]
         loaded = {verdict.file for verdict in self._judge(files)}
         return [file for file in files if file.name in loaded]
 
@@ -167,6 +171,16 @@ class Guard:
             and network.types.count(self.entry.type) == 1
             and any(plugin.conf == self.entry.conf for plugin in network.plugins)
         )
+
+    def _is_named(self, file: ConfFile) -> bool:
+        return file.name.removesuffix(file.extension) == self.options.conf_name.rpartition(".")[0]
+
+    def _reaches(self, network: Network, files: Sequence[ConfFile]) -> bool:
+        """Tell whether a runtime that has loaded a network runs the plugin: by itself, or by what a meta plugin delegates to."""
+        if not self.options.conf_name or network.types[0] not in META:
+            return self._runs(network)
+        named = [parse_network(file, files) for file in self._targets(files)]
+        return any(isinstance(one, Network) and self._runs(one) for one in named)
 
     def _runs(self, network: Network) -> bool:
         return network.types.count(self.entry.type) == 1 and network.types[0] != self.entry.type

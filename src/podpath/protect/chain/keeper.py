@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -36,7 +37,8 @@ class Memory:
     writers: WriterWatch | None = None
     seen: dict[str, None] = field(default_factory=dict)
     """Processes that fanotify saw write in this fight, in their order."""
-    said: str = ""
+    told: frozenset[tuple[str, str]] = frozenset()
+    """Findings that were logged and still hold."""
 
 
 def keep_chain(desk: Desk, options: ChainOptions, applier: Applier) -> None:
@@ -98,13 +100,12 @@ def make_status(guard: Guard, memory: Memory, look: Look, rival: Rival | None, w
             )
     if rival is not None:
         claim = f"{rival.name} keeps taking {kind} out of the chain"
-        findings.append(
-            Finding(check="chain-fight", subject=kind, severity="error", claim=claim, evidence=rival.signs, mend=(rival.peace,))
+        mend = (rival.peace,)
+        findings.insert(
+            0, Finding(check="chain-fight", subject=kind, severity="error", claim=claim, evidence=rival.signs, mend=mend)
         )
+    _log_news(memory, findings, kind)
     why = next((finding.claim for finding in findings), why_polling)
-    if why != memory.said:
-        (_log.info if look.holds and not findings else _log.warning)(why or f"{kind} is in the chain")
-        memory.said = why
     runtimes = (verdict.runtime for verdict in look.verdicts)
     samples = [
         *(
@@ -119,6 +120,18 @@ def make_status(guard: Guard, memory: Memory, look: Look, rival: Rival | None, w
     return Status(
         ready=look.holds, why=why, findings=tuple(findings), samples=tuple(samples), degraded=bool(findings or why_polling)
     )
+
+
+def _log_news(memory: Memory, findings: Sequence[Finding], kind: str) -> None:
+    """Log what came to be wrong and what holds again, each once: a flood of the same line helps nobody."""
+    now_wrong = frozenset((finding.check, finding.subject) for finding in findings)
+    for finding in findings:
+        if (finding.check, finding.subject) not in memory.told:
+            shown = "".join(f"; {sign}" for sign in (*finding.evidence, *finding.mend))
+            _log.warning(f"{finding.claim}{shown}", extra={"fields": {"check": finding.check, "subject": finding.subject}})
+    if memory.told and not now_wrong:
+        _log.info(f"{kind} is in the chain")
+    memory.told = now_wrong
 
 
 def _find_rival(guard: Guard, memory: Memory, look: Look, now: float) -> Rival | None:

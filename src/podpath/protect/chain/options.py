@@ -30,6 +30,8 @@ class ChainOptions:
     """Whose choice of file counts; `auto` chains into what either would load."""
     scope: Literal["loaded", "every"] = "loaded"
     """`every` chains into every file that a runtime could load, as linkerd's installer does."""
+    conf_name: str = ""
+    """Chain into this file, or its twin with the other extension, instead: what a meta plugin as Multus delegates to."""
     drop_in: bool = False
     """Put the entry into the network's drop-in directory instead of the file: only for runtimes with libcni 1.3.0 or newer."""
     binaries: tuple[str, ...] = ()
