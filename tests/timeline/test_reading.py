@@ -39,6 +39,18 @@ def test_stamps_within_messages_tell_the_zone() -> None:
     assert "UTC+08:00" in read.notes[0]
 
 
+def test_the_nodes_zone_is_that_of_its_other_logs() -> None:
+    """What the node itself writes without a zone is of the zone that one of its logs tells; a container's klog is not."""
+    read = logs(
+        'Mar 12 11:13:45 kn-04 containerd[99]: time="2025-03-12T03:13:45Z" level=info msg="a"',
+        "2025-03-12 11:13:40 upgrade polkitd:amd64 1 2",
+        "I0312 03:13:39.000000 1 a.go:1] b",
+        "[Wed Mar 12 11:13:41 2025] eth0: link is down",
+    )
+
+    assert [at("03:13:45"), at("03:13:40"), at("03:13:39"), at("03:13:41")] == [reading.times[0] for reading in read.readings]
+
+
 def test_a_zone_of_one_log() -> None:
     """The caller gives single logs zones of their own, which go before anything that is inferred."""
     clock = replace(CLOCK, zones=(("messages", CHINA),))

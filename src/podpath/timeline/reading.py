@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, timedelta, timezone, tzinfo
 from statistics import median
+from typing import NamedTuple
 
 from podpath.net.provenance import Gap, Source
 from podpath.timeline.clock import Clock
@@ -64,37 +65,62 @@ def _span(reading: LogReading) -> Reach | None:
 
 def read_logs(sources: Sequence[Source], clock: Clock) -> Logs:
     """Read those sources that are logs. Never raises for what they hold."""
-    found = [(source, row) for source in sources if (row := recognise_log(source)) is not None]
-    notes: list[str] = []
+    found = [_Log(source, row, clock.of(source.name)) for source in sources if (row := recognise_log(source)) is not None]
     readings: dict[int, LogReading] = {}
-    for place, (source, row) in enumerate(found):
-        if not row.yearless and row.name != "dmesg":
-            readings[place] = row.read(source, clock.of(source.name))
+    for place, log in enumerate(found):
+        if not log.row.yearless and not log.row.of_node and log.row.name != _RING:
+            readings[place] = log.row.read(log.source, log.clock)
     reference = _reference(found, readings, clock)
-    for place, (source, row) in enumerate(found):
-        if row.yearless:
-            own = clock.of(source.name)
-            zone, note = _infer_zone(source, row, replace(own, now=reference)) if own is clock else (own.zone, "")
-            notes += [note] if note else []
-            now = min(source.taken_at + _SLACK, reference) if source.taken_at is not None else reference
-            readings[place] = row.read(source, replace(own, now=now, zone=zone or own.zone))
+    inferred = {
+        place: zone
+        for place, log in enumerate(found)
+        if log.row.yearless and log.clock is clock and (zone := _infer_zone(log, reference)) is not None
+    }
+    zones = set(inferred.values())
+    host = next(iter(zones)) if len(zones) == 1 else None
+    for place, log in enumerate(found):
+        if place not in readings and log.row.name != _RING:
+            zone = inferred.get(place) or (host if log.row.of_node and log.clock is clock else None) or log.clock.zone
+            readings[place] = log.row.read(log.source, replace(log.clock, now=_taken(log.source, reference), zone=zone))
     kernel = _kernel_lines(readings.values())
-    for place, (source, row) in enumerate(found):
-        if row.name == "dmesg":
-            boots = _infer_boots(source, kernel, clock)
-            readings[place] = row.read(source, replace(clock, boots=boots))
-    ordered = tuple(readings[place] for place in sorted(readings))
-    spans = tuple(
-        span for place in sorted(readings) if not found[place][1].sparse and (span := _span(readings[place])) is not None
+    for place, log in enumerate(found):
+        if log.row.name == _RING:
+            readings[place] = log.row.read(log.source, replace(clock, boots=_infer_boots(log.source, kernel, clock)))
+    notes = (
+        f"{found[place].source.name}: stamps within its messages say that its own are of {zone}."
+        for place, zone in inferred.items()
     )
-    reach = Reach(min(span.first for span in spans), max(span.last for span in spans)) if spans else reach_of(ordered)
-    unplaced = any(math.isnan(sum(reading.times)) for reading in ordered)
-    return Logs(readings=ordered, reach=reach, spans=spans, unplaced=unplaced, notes=tuple(dict.fromkeys(notes)))
+    return _gather(found, [readings[place] for place in sorted(readings)], notes)
 
 
-def _reference(found: Sequence[tuple[Source, LogFormat]], readings: dict[int, LogReading], clock: Clock) -> float:
+class _Log(NamedTuple):
+    """A source that is a log, with its format, and its clock as far as the caller tells it."""
+
+    source: Source
+    row: LogFormat
+    clock: Clock
+
+
+_RING = "dmesg"
+
+
+def _taken(source: Source, reference: float) -> float:
+    """Give when a log was taken at the latest; a source that says 1970 says nothing."""
+    return min(source.taken_at + _SLACK, reference) if source.taken_at else reference
+
+
+def _gather(found: Sequence[_Log], readings: Sequence[LogReading], notes: Iterable[str]) -> Logs:
+    spans = tuple(
+        span for log, reading in zip(found, readings, strict=True) if not log.row.sparse and (span := _span(reading)) is not None
+    )
+    reach = Reach(min(span.first for span in spans), max(span.last for span in spans)) if spans else reach_of(readings)
+    unplaced = any(math.isnan(sum(reading.times)) for reading in readings)
+    return Logs(readings=tuple(readings), reach=reach, spans=spans, unplaced=unplaced, notes=tuple(dict.fromkeys(notes)))
+
+
+def _reference(found: Sequence[_Log], readings: dict[int, LogReading], clock: Clock) -> float:
     """Give the moment that missing years count back from: some months after the end of logs that name the year."""
-    dense = [reading for place, reading in readings.items() if not found[place][1].sparse]
+    dense = [reading for place, reading in readings.items() if not found[place].row.sparse]
     reach = reach_of(dense)
     return clock.now if reach is None else min(clock.now, reach.last + _HALF_YEAR)
 
@@ -104,8 +130,9 @@ _NESTED = re.compile(
 )
 
 
-def _infer_zone(source: Source, row: LogFormat, clock: Clock) -> tuple[tzinfo | None, str]:
+def _infer_zone(log: _Log, now: float) -> tzinfo | None:
     """Give the zone of a log by the stamps with a zone that stand in its messages; None where there are none, or they differ."""
+    source = log.source
     nested = [
         index for index, line in enumerate(source.lines) if "time=" in line or '"ts"' in line or "[20" in line or '"time' in line
     ]
@@ -118,11 +145,11 @@ def _infer_zone(source: Source, row: LogFormat, clock: Clock) -> tuple[tzinfo | 
         if stamp is not None:
             pairs.append((source.lines[index], stamp.time))
     if not pairs:
-        return None, ""
+        return None
     sample = Source(name=source.name, lines=tuple(line for line, _ in pairs), taken_at=source.taken_at)
-    outer = row.read(sample, replace(clock, zone=UTC))
+    outer = log.row.read(sample, replace(log.clock, now=now, zone=UTC))
     if len(outer.times) != len(pairs):
-        return None, ""
+        return None
     offsets = Counter(
         round((wall - inner) / _QUARTER) * _QUARTER
         for wall, (_, inner) in zip(outer.times, pairs, strict=True)
@@ -130,9 +157,8 @@ def _infer_zone(source: Source, row: LogFormat, clock: Clock) -> tuple[tzinfo | 
     )
     (offset, count), *_ = offsets.most_common(1) or [(0, 0)]
     if not count or count < 0.8 * len(pairs):
-        return None, ""
-    zone = timezone(timedelta(seconds=offset))
-    return zone, f"{source.name}: stamps within its messages say that its own are of {zone}."
+        return None
+    return timezone(timedelta(seconds=offset))
 
 
 def _kernel_lines(readings: Iterable[LogReading]) -> dict[str, list[float]]:

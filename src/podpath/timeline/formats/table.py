@@ -65,6 +65,8 @@ class LogFormat(NamedTuple):
     read: Callable[[Source, Clock], LogReading]
     """Read the whole log. Never raises."""
     yearless: bool = False
+    of_node: bool = False
+    """True where the node itself writes it, in its own zone, and does not name that."""
     sparse: bool = False
     """True where weeks may lie between two events: the last of them does not tell when the log was taken."""
 
@@ -82,7 +84,8 @@ def _line_format(own: LineFormat) -> LogFormat:
     def read(source: Source, clock: Clock) -> LogReading:
         return read_lines(source, clock, own, LINE_FORMATS)
 
-    return LogFormat(own.name, recognise, read, own.yearless, own.name in _SPARSE)
+    of_node = own.name in _SPARSE or own.name in {syslog.FORMAT.name, syslog_iso.FULL.name, dmesg.CTIME.name}
+    return LogFormat(own.name, recognise, read, own.yearless, of_node, own.name in _SPARSE)
 
 
 def _first_shape(line: str) -> LineFormat | None:
@@ -92,7 +95,7 @@ def _first_shape(line: str) -> LineFormat | None:
 BLOCK_FORMATS: tuple[LogFormat, ...] = (
     LogFormat("kubectl events", kubectl_events.recognise, kubectl_events.read),
     LogFormat("kubectl get events -o json", kubectl_objects.recognise, kubectl_objects.read),
-    LogFormat("apt history", apt_history.recognise, apt_history.read, sparse=True),
+    LogFormat("apt history", apt_history.recognise, apt_history.read, of_node=True, sparse=True),
     LogFormat("journalctl -o export", journal_export.recognise, journal_export.read),
 )
 """Formats whose events stand in several lines, or in tables."""
