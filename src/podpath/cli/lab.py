@@ -15,9 +15,8 @@ from podpath.cli.options import evidence_argument
 from podpath.cli.terminal import choose_style, progress
 from podpath.diagnosis.diagnose import diagnose
 from podpath.diagnosis.diagnosis import Diagnosis
-from podpath.lab.agree import Tally, observe_case, predict, run_cases
-from podpath.lab.agreement import compare
-from podpath.lab.apply import apply, enter_private_world, has_openvswitch, require_lab, run, stop_daemons
+from podpath.lab.agree import Tally, run_case, run_cases
+from podpath.lab.apply import LabError, apply, enter_private_world, has_openvswitch, require_lab, run, stop_daemons
 from podpath.lab.drops import DropTracer
 from podpath.lab.generate import GeneratedCase, generate_case
 from podpath.lab.incidents.incident import Incident
@@ -199,14 +198,18 @@ def _write_reproducers(tally: Tally, folder: Path) -> None:
     tracer = DropTracer()
 
     def differs(case: GeneratedCase) -> bool:
-        return bool(compare(predict(case), observe_case(case, tracer)))
+        try:
+            return bool(run_case(case, tracer).differences)
+        except LabError:
+            return False  # what was taken away is needed to build the node: a gateway's own route
 
     try:
         for result in tally.differing:
             smallest = shrink_case(generate_case(result.seed, os.uname().release), differs)
-            difference = compare(predict(smallest), observe_case(smallest, tracer))
+            difference = run_case(smallest, tracer).differences
             shown = (line for each in difference for line in _notes(each.predicted, each.observed))
-            notes = (f"case {result.seed}: {smallest.probe}", *shown)
+            sent = smallest.probe if smallest.frame is None else f"a frame from {smallest.probe.netns}: {smallest.frame}"
+            notes = (f"case {result.seed}: {sent}", *shown)
             (folder / f"{result.seed}.sh").write_text(emit_shell(emit_twin(smallest.node), (), notes))
             click.echo(str(folder / f"{result.seed}.sh"))
     finally:
