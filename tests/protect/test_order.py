@@ -7,9 +7,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 
 from podpath.collect.netns import inside
@@ -69,7 +71,11 @@ def protect(*arguments: str) -> tuple[int, dict[str, Any]]:
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.stdout, done.stderr
-    return done.returncode, json.loads(done.stdout)
+    found = json.loads(done.stdout)
+    jsonschema.validate(
+        found, json.loads((resources.files("podpath.report") / "schema/order-v1.json").read_text(encoding="utf-8"))
+    )
+    return done.returncode, found
 
 
 @pytest.mark.kernel("iptables-nft", "iptables-legacy")
@@ -99,7 +105,7 @@ def test_it_is_moved_and_never_doubled(program: str) -> None:
 
     assert (code, [move["state"] for move in found["moves"]]) == (0, ["done"])
     assert targets(program) == ["CILIUM_FORWARD", "KUBE-FORWARD", "KUBE-SERVICES", "DROP"]
-    assert protect("--fix") == (0, {"format": "podpath/protect-order/v1", "holds": True, "chains": found["chains"], "moves": [],
+    assert protect("--fix") == (0, {"schema": "podpath/order/v1", "holds": True, "chains": found["chains"], "moves": [],
                                     "findings": []})  # fmt: skip
 
 

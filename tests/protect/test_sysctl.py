@@ -8,9 +8,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 
 from podpath.collect.netns import inside
@@ -78,7 +80,11 @@ def protect(root: Path, *arguments: str, wrap: tuple[str, ...] = ()) -> tuple[in
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.stdout, done.stderr
-    return done.returncode, json.loads(done.stdout)
+    found = json.loads(done.stdout)
+    jsonschema.validate(
+        found, json.loads((resources.files("podpath.report") / "schema/sysctl-v1.json").read_text(encoding="utf-8"))
+    )
+    return done.returncode, found
 
 
 def kept(root: Path, *keys: str, poll: float = 60.0) -> ThreadKeeper:

@@ -14,7 +14,7 @@ from podpath.protect.order.guard import OrderGuard, Outcome
 from podpath.protect.order.options import OrderOptions, gather_rules
 from podpath.report.escape import escape
 
-FORMAT = "podpath/protect-order/v1"
+SCHEMA = "podpath/order/v1"
 WRONG = 1
 
 
@@ -72,7 +72,7 @@ def render_outcome(outcome: Outcome) -> str:
 def outcome_document(outcome: Outcome) -> dict[str, object]:
     """Give what a look found and did, as JSON has it."""
     return {
-        "format": FORMAT,
+        "schema": SCHEMA,
         "holds": outcome.holds,
         "chains": outcome.chains,
         "moves": [

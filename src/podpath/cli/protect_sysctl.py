@@ -21,7 +21,7 @@ from podpath.protect.sysctl.profiles import AUTOMATIC, list_profiles, load_profi
 from podpath.protect.sysctl.settings import Policy, Setting
 from podpath.report.escape import escape
 
-FORMAT = "podpath/protect-sysctl/v1"
+SCHEMA = "podpath/sysctl/v1"
 WRONG = 1
 
 
@@ -131,7 +131,7 @@ def render_outcome(outcome: Outcome, chosen: dict[str, str]) -> str:
 def outcome_document(outcome: Outcome, chosen: dict[str, str]) -> dict[str, object]:
     """Give what a look found and did, as JSON has it."""
     return {
-        "format": FORMAT,
+        "schema": SCHEMA,
         "holds": outcome.holds,
         "profiles": chosen,
         "keys": [
@@ -161,7 +161,7 @@ def watch_sysctls(options: SysctlOptions, applier: Applier, *, as_json: bool) ->
     def hear(status: Status) -> None:
         if as_json:
             found = [finding_document(finding) for finding in status.findings]
-            click.echo(json.dumps({"format": FORMAT, "holds": status.ready, "findings": found}))
+            click.echo(json.dumps({"schema": SCHEMA, "holds": status.ready, "findings": found}))
         elif not last or last[-1].findings != status.findings:
             said = "the declared keys hold" if status.ready else "some declared keys do not hold"
             click.echo(f"{said}\n{render_findings(status.findings, style)}", nl=False)
