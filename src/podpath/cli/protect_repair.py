@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-import logging
 import signal
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 import click
 
 from podpath.net.errors import MissingExtra
 from podpath.protect.agent.keeper import Desk, Status
+from podpath.protect.agent.logs import configure_logs
 from podpath.protect.apply import Applier
 from podpath.protect.tables import parse_tables
 from podpath.report.escape import escape
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
 @click.option("--dry-run", is_flag=True, help="Judge, ask the server, and change nothing.")
 @click.option("--once", is_flag=True, help="Look at all pods once and end.")
 @click.option("--json", "as_json", is_flag=True, help="With --once: print one JSON document.")
+@click.option("--log-level", type=click.Choice(["debug", "info", "warning", "error"]), default="info", show_default=True)
+@click.option("--log-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("--proc", "proc", default="/proc", show_default=True, metavar="DIR", help="The node's /proc.")
 @click.option("--state", metavar="FILE", help="Where the budget outlives this process, as /run/podpath/repair.json.")
 @click.option(
@@ -75,7 +78,8 @@ def repair(**given: object) -> None:
     except ModuleNotFoundError as error:
         raise MissingExtra(f"{error.name} is missing: pip install 'podpath[k8s]'") from error
     assignment = _assign(given)
-    logging.basicConfig(level=logging.ERROR if given["once"] else logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    level = "error" if given["once"] else str(given["log_level"])
+    configure_logs(sys.stderr, level, cast("Literal['json', 'text']", given["log_format"]))
     if given["once"]:
         from podpath.protect.kube.client import Client  # noqa: PLC0415  # as above
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
 from collections.abc import Callable, Iterable
@@ -51,9 +52,10 @@ class Scripted:
                 for name, value in told.headers:
                     self.send_header(name, value)
                 self.end_headers()
-                for piece in told.pieces:
-                    self.wfile.write(piece)
-                    self.wfile.flush()
+                with contextlib.suppress(ConnectionError):  # who asked may have gone
+                    for piece in told.pieces:
+                        self.wfile.write(piece)
+                        self.wfile.flush()
 
             do_GET = do_POST = do_PATCH = do_DELETE = do_PUT = _answer  # noqa: N815  # http.server's names
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -141,6 +142,20 @@ def test_lines_are_whole_however_they_arrive(tmp_path: Path) -> None:
             lines = list(stream.lines())
 
         assert [b'{"a":1}', b"{}"] == lines
+
+
+def test_a_line_without_an_end_is_not_kept_for_ever(tmp_path: Path) -> None:
+    """A server that never ends its line takes no more memory than the longest line may."""
+
+    def endless() -> Iterator[bytes]:
+        for _ in range(100):
+            yield b"x" * (1 << 20)
+
+    answer = Answer(200, endless())
+    with Scripted(lambda _: answer) as server, Client(access.find(server.kubeconfig(tmp_path))) as client:
+        with client.stream("/api/v1/pods", query={}) as stream, pytest.raises(Unreachable, match="16 MB"):
+            list(stream.lines())
+        assert 1 == len(server.asked)
 
 
 def test_a_cut_ends_a_reader_that_waits(api_server: ApiServer) -> None:

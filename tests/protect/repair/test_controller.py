@@ -211,6 +211,22 @@ def test_i5_a_label_is_set_once_and_taken_off_when_well(ward: Ward) -> None:
     assert pod.metadata.uid == ward.read("labelled").metadata.uid
 
 
+def test_i5_a_label_that_could_not_be_written_is_tried_again(ward: Ward) -> None:
+    """The server is away at the first try; the label is there after the next."""
+    controller = ward.controller(actions=("label",), pause=1.0)
+    pod = ward.pod("unlucky")
+    ward.server.kill()
+    try:
+        controller.consider(pod, 1.0)
+        evidence = controller.findings()[0].evidence
+    finally:
+        ward.server.start()
+    controller.consider(pod, 10.0)
+
+    assert ("its label could not be written",) == evidence
+    assert {WIDE.label: "true"} == ward.read("unlucky").metadata.labels
+
+
 def test_i7_a_deed_that_fails_is_tried_five_times_ever_more_slowly(ward: Ward) -> None:
     """Without the right to evict, five tries with doubled pauses, and then no more; deletion is next where it is allowed."""
     ward.server.kubectl("create", "clusterrole", "ward-look", "--verb=get,list", "--resource=pods")

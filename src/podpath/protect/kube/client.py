@@ -32,7 +32,8 @@ T = TypeVar("T")
 CONNECT_SECONDS, ANSWER_SECONDS = 5.0, 15.0
 SILENCE_SECONDS = 90.0
 """A watch that says nothing for so long is taken for dead: servers send a bookmark about once a minute."""
-LONGEST_ANSWER = 64 << 20
+LONGEST_LINE = 16 << 20
+"""A watch sends one object a line, and no object is larger than etcd takes (1.5 MB) and its JSON."""
 JSON = "application/json"
 MERGE_PATCH = "application/merge-patch+json"
 
@@ -72,6 +73,8 @@ class Stream:
                 rest += chunk
                 *whole, last = rest.split(b"\n")
                 rest = bytearray(last)
+                if len(rest) > LONGEST_LINE:
+                    raise Unreachable(f"the watch sent a line of more than {LONGEST_LINE >> 20} MB")
                 yield from (bytes(line) for line in whole if line)
         except (httpx2.HTTPError, httpx2.StreamError, OSError) as error:
             raise Unreachable(f"the watch broke: {_reason(error)}") from error

@@ -150,7 +150,7 @@ class Controller:
         if unhealthy:
             memory.not_before = now + RECHECK
             return f"the node's own CNI chain is not healthy, so another pod would start no better: {unhealthy}"
-        self._label(pod, memory)
+        self._label(pod, memory, now)
         if memory.mending_failed(self._policy, now) is False:
             memory.not_before = now + RECHECK
             return "it was mended, and its validator has not run since"
@@ -159,6 +159,8 @@ class Controller:
             why = self._try(action, pod, memory, now)
             if action not in memory.hopeless:
                 return why
+        if memory.not_before > now:
+            return "its label could not be written"
         memory.ended = True
         tried = "everything that the policy allows was tried" if self._policy.escalation else ""
         return "; ".join(filter(None, (why or memory.held, tried)))
@@ -211,11 +213,16 @@ class Controller:
         self._tell(f"the pod is broken, {action} is next", fresh, memory.judgement.why)
         return self._deeds.do(action, fresh)
 
-    def _label(self, pod: Pod, memory: Memory) -> None:
-        if "label" in self._policy.actions and not memory.labelled and "label" not in memory.hopeless:
-            memory.hopeless.add("label")  # once for each pod: a label is a word, not a cure
-            self._deeds.announce(pod, "label", memory.judgement)
-            self._count("label", self._deeds.do("label", pod), pod)
+    def _label(self, pod: Pod, memory: Memory, now: float) -> None:
+        """Label a pod once; where that fails, again with the next look, so often as any deed."""
+        if "label" not in self._policy.actions or memory.labelled or "label" in memory.hopeless:
+            return
+        self._deeds.announce(pod, "label", memory.judgement)
+        outcome = self._deeds.do("label", pod)
+        memory.note("label", outcome, self._policy, now)
+        if outcome.result != "fail" or memory.failures["label"] >= self._policy.attempts:
+            memory.hopeless.add("label")
+        self._count("label", outcome, pod)
 
     def _describe_wait(self, owner: str, wait: float) -> str:
         vain = self._budget.in_vain(owner)

@@ -41,7 +41,9 @@ class Memory:
     def note(self, action: Action, outcome: Outcome, policy: Policy, now: float) -> None:
         """Remember how a deed came out, and when the next may be."""
         if outcome.result in {"success", "would"}:
-            if action == "mend" and outcome.result == "success":
+            if action == "label":
+                self.labelled = True
+            elif action == "mend" and outcome.result == "success":
                 self.mended_at, self.mended_seen = now, self.judgement.seen
             else:
                 self.ended = True

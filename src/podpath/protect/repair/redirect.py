@@ -4,8 +4,9 @@ What comes in is a pod; what goes out is a `Redirect`, or None where the pod ask
 `iptables-restore --noflush` that makes it so in one transaction. Who asks is known by the proxy's container; what is left out
 by the annotations that linkerd's and istio's injectors and CNI plugins obey.
 
-Not modelled: inclusion and exclusion of address ranges other than linkerd's skipped subnets and istio's outbound ranges, DNS
-capture, TPROXY, virtual interfaces. A pod that asks for one of these (`unmodelled`) is judged, and never mended in place.
+Not modelled: inclusion and exclusion of address ranges other than linkerd's skipped subnets and istio's outbound ranges,
+annotations of namespaces that an injector did not copy, DNS capture, TPROXY, virtual interfaces. A pod that asks for one of
+those that show on it (`unmodelled`) is judged, and never mended in place.
 """
 
 from __future__ import annotations
