@@ -77,13 +77,14 @@ def find_instances(joined: Joined) -> Instances:
 def _firsts(joined: Joined, number: NDArray[np.int32], count: int, again: Numbers) -> Numbers:
     """Give the first packet of each instance; past the last one for flows of pieces alone, which have none."""
     first = np.full(count, len(joined), np.int64)
-    first[: len(joined.first_of_flow)] = joined.first_of_flow
-    first[: len(joined.first_of_flow)][number[joined.first_of_flow] < 0] = len(joined)
+    flows = len(joined.first_of_flow)
+    first[:flows] = joined.first_of_flow
     moved = np.zeros(count, np.bool_)
-    moved[again] = moved[len(joined.first_of_flow) :] = True
+    moved[:flows] = number[joined.first_of_flow] < 0
+    moved[again] = moved[flows:] = True
     if moved.any():
         first[moved] = len(joined)
-        rows = np.flatnonzero((number >= 0) & moved[number])[::-1]
+        rows = np.flatnonzero(np.append(moved, np.False_)[number])[::-1]
         first[number[rows]] = rows
     return first
 

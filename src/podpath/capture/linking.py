@@ -190,7 +190,7 @@ def _agree(instances: Instances, some: list[int], others: list[int]) -> bool:
 def _vote(joined: Joined, instances: Instances, open_ended: NDArray[np.bool_], links: _Links) -> None:
     """Join instances without a handshake to those with which they have most packets in common."""
     number, same = instances.number, joined.same
-    hot = open_ended[number]
+    hot = np.append(open_ended, np.False_)[number]  # the last is that of packets of no instance
     rows = np.flatnonzero(hot | hot[same])
     mine, its = number[rows], number[same[rows]]
     rows = rows[(mine >= 0) & (its >= 0) & (mine != its)]

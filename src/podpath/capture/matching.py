@@ -159,7 +159,8 @@ class Matching:
         """Give the passages numbers."""
         joined, instances, linked = self.joined, self.instances, self.linked
         number = instances.number
-        word = (joined.forward ^ (instances.client_forward ^ linked.flipped)[number]).astype(np.int32) * 2 + number * 4
+        turned = np.append(instances.client_forward ^ linked.flipped, np.True_)  # the last is that of packets of no instance
+        word = (joined.forward ^ turned[number]).astype(np.int32) * 2 + number * 4
         out = [point.direction == "out" for point in joined.points]
         if any(out):
             word += np.array(out, np.int32)[joined.point]
