@@ -103,3 +103,23 @@ def test_the_extras_that_docs_name_exist() -> None:
     named_extras = {extra for page in PAGES for extra in re.findall(r"podpath\[(\w+)\]", page.read_text(encoding="utf-8"))}
 
     assert named_extras <= set(settings["project"]["optional-dependencies"])
+
+
+NAMED_TEST = re.compile(r"`(?P<file>[\w/]+\.py)::(?P<test>test_\w+)(?:\[(?P<case>[\w-]+)\])?`")
+
+
+def test_tests_named_in_agreement_exist() -> None:
+    """Each of the 56 behaviours of the kernel names tests that are there, and those that none holds say so."""
+    page = (ROOT / "docs" / "agreement.md").read_text(encoding="utf-8")
+    rows = [line for line in page.splitlines() if re.match(r"\| +\d+ \|", line)]
+    assert [str(number) for number in range(1, 57)] == [line.split("|")[1].strip() for line in rows]
+    assert [] == [line for line in rows if not NAMED_TEST.search(line) and "not held" not in line]
+    missing = []
+    for named_test in NAMED_TEST.finditer(page):
+        file = named_test["file"] if named_test["file"].startswith("tests/") else f"tests/kernel/{named_test['file']}"
+        text = (ROOT / file).read_text(encoding="utf-8")
+        case = named_test["case"]
+        recorded = case is None or "recorded" not in named_test["test"] or (ROOT / f"tests/data/agreement/{case}.json").exists()
+        if f"def {named_test['test']}(" not in text or not recorded:
+            missing.append(named_test[0])
+    assert missing == []
