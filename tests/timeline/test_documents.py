@@ -41,6 +41,14 @@ def test_logs_pasted_into_a_ticket() -> None:
     assert ["kubectl -n db logs pg-main-0", "grep -v CRON /var/log/messages"] == [one.command for one in found]
 
 
+def test_logs_between_prose_without_any_fence() -> None:
+    """Logs that stand between prose, with nothing but blank lines round them, are told apart."""
+    text = f"Since last night nothing works.\n\n{CLIENT}\nand the node says\n\n{MESSAGES}\nWhat can it be? Help is welcome.\n"
+    found = find_logs(source(text, "mail.txt"))
+
+    assert [CLIENT.splitlines(), MESSAGES.splitlines()] == [list(one.lines) for one in found]
+
+
 def test_a_text_without_logs() -> None:
     """A text that holds no log gives none."""
     assert () == find_logs(source("hello\nthis is prose about a network", "notes.md"))

@@ -136,6 +136,17 @@ def test_without_a_window_chains_are_found_anywhere() -> None:
     assert whole == part == ["polkit-tuned-sysctl"]
 
 
+def test_a_cause_comes_before_what_shows_it() -> None:
+    """Martians that the kernel logs show the fault and confirm what caused it: the cause is told first, before likelier ones."""
+    text = (
+        "Mar 12 03:13:40 n sudo: ann : USER=root ; COMMAND=/sbin/sysctl --system\n"
+        "Mar 12 03:13:45 n systemd[1]: Reloaded firewalld - dynamic firewall daemon.\n"
+        "Mar 12 03:13:46 n kernel: IPv4: martian source 10.0.0.1 from 10.244.1.3, on dev lxc12"
+    )
+
+    assert ["sysctl-by-hand", "firewalld-flushes-rules", "martians-logged"] == names(text)
+
+
 def test_no_chain_no_story() -> None:
     """Without chains there is no story."""
     chains: tuple[Chain, ...] = ()

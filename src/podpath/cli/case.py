@@ -96,5 +96,5 @@ def _nothing_read(paths: Sequence[str], gaps: Sequence[Gap]) -> str:
     why = f"; {gaps[0].span.source.name}: {gaps[0].why}" if gaps else ""
     return (
         f"{names}: expected outputs such as `ip route`, `iptables-save`, `tcpdump -n`, `sysctl -a`, or a ticket with some of "
-        f"them, saw none{why}\n`podpath diagnose --help` shows what can be given"
+        f"them, saw none{why}\n`podpath diagnose --help` shows what can be given; `podpath timeline` reads logs alone"
     )

@@ -47,7 +47,17 @@ class Story:
 def find_stories(chains: Iterable[Chain], marked: Sequence[Marked], window: Window | None) -> tuple[Story, ...]:
     """Find the chains that end in the window, the likeliest first; anywhere in the log where no window is known."""
     found = [story for chain in chains if (story := _match_chain(chain, marked, window)) is not None]
-    return tuple(sorted(found, key=lambda story: (-story.score, -len(story.told), story.chain.name)))
+    shown = {lead.check for story in found if story.chain.observes for lead in story.chain.leads}
+    caused = {lead.check for story in found if not story.chain.observes for lead in story.chain.leads}
+
+    def rank(story: Story) -> tuple[bool, bool, float, int, str]:
+        """Put causes before what only shows them, and first those that the kernel's own lines confirm."""
+        checks = {lead.check for lead in story.chain.leads}
+        explained = story.chain.observes and bool(checks & caused)
+        confirmed = not story.chain.observes and bool(checks & shown)
+        return explained, not confirmed, -story.score, -len(story.told), story.chain.name
+
+    return tuple(sorted(found, key=rank))
 
 
 def _match_chain(chain: Chain, marked: Sequence[Marked], window: Window | None) -> Story | None:

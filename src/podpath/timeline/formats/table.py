@@ -108,14 +108,19 @@ LEAST = 0.3
 
 def recognise_log(source: Source) -> LogFormat | None:
     """Give the format that fits most lines of a source; None where it is no log."""
+    share, best = fit_log(source)
+    return best if share >= LEAST else None
+
+
+def fit_log(source: Source) -> tuple[float, LogFormat | None]:
+    """Give the format that fits most lines of a source, and the share of them; 0 and None where there are no lines."""
     lines = sample(source)
     if not lines:
-        return None
+        return 0.0, None
     degrees = [(row.recognise(lines), row) for row in BLOCK_FORMATS]
     fitting = Counter(shape.name for shape in map(_first_shape, lines) if shape is not None)
     degrees += [(count / len(lines), _BY_LINES[name]) for name, count in fitting.most_common(1)]
-    best = max(degrees, key=lambda degree: degree[0])
-    return best[1] if best[0] >= LEAST else None
+    return max(degrees, key=lambda degree: degree[0])
 
 
 def read_log(source: Source, clock: Clock) -> LogReading | None:
