@@ -181,3 +181,18 @@ def test_ladder_of_printed_captures_alone_is_refused_or_drawn(printed: Path, tmp
 
         assert done.returncode == 2
         assert done.stderr.startswith("podpath: ")
+
+
+def test_ladder_is_drawn_of_a_connection_with_bytes_that_nobody_captured(tmp_path: Path) -> None:
+    """A gap in what was captured is no reason not to draw the rest."""
+    ends = ("10.7.0.5", "198.18.4.9")
+    packets = [
+        frames.ethernet(0x0800, frames.ipv4(6, frames.tcp(0x18, ports=(41000, 443), numbers=(seq, 1), data=b"x" * 10), ends=ends))
+        for seq in (1000, 5000)
+    ]
+    path = tmp_path / "eth0.pcap"
+    path.write_bytes(frames.pcap(packets))
+    done = CliRunner().invoke(podpath, ["capture", "--ladder", str(path)])
+
+    assert done.exit_code == 0, done.output
+    assert "#2" in done.output

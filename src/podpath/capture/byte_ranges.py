@@ -124,6 +124,8 @@ def _depth(part: Segments, bounds: Numbers) -> Numbers:
 def _once(parts: Sequence[Segments], depth: Numbers, low: int, high: int) -> Iterator[Item]:
     """Give bytes that each passage shows at most once, cut as the packets of the last one that does."""
     shown = np.flatnonzero(depth).tolist()
+    if not shown:
+        return  # bytes between others that no passage shows
     for row, begin, end in parts[shown[-1]].between(low, high):
         rows = [ABSENT] * len(parts)
         for place in shown[:-1]:

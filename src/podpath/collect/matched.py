@@ -100,7 +100,7 @@ class MatchedCaptures:
         from podpath.capture.ladders import lay_out  # noqa: PLC0415 - as above
 
         matching = self.matching
-        if matching is None:
+        if matching is None or not len(matching):
             return None
         spelled = ((spell_connection(one), number) for number, one in enumerate(islice(matching, MOST_NAMED)))
         if fits is not None:
@@ -184,11 +184,15 @@ def _show_printed(printed: PrintedCapture) -> _Shown | None:
 
 
 def list_printed(case: Case, kept: Collection[str]) -> tuple[PrintedCapture, ...]:
-    """Give the printed captures of a case, each with its packets; those of the files that are kept are no printed ones."""
-    groups: dict[int, list[Sighting]] = {}
+    """Give the printed captures of a case, each with its packets; those of the files that are kept are no printed ones.
+
+    A text without the commands that printed it is one capture, though notes may stand in it.
+    """
+    groups: dict[int | str, list[Sighting]] = {}
     for seen in case.sightings:
-        if seen.span.source.name not in kept:
-            groups.setdefault(seen.capture, []).append(seen)
+        source = seen.span.source
+        if source.name not in kept:
+            groups.setdefault(source.name if source.command is None else seen.capture, []).append(seen)
     found = []
     for frames in groups.values():
         name, line = frames[0].span.source.name, frames[0].span.line
