@@ -124,6 +124,17 @@ def test_i9_without_a_node_or_a_server_it_says_what_is_missing(tmp_path: Path) -
     assert "--kubeconfig" in run("--node", "n", "--once", HOME=str(tmp_path))[2]
 
 
+def test_without_the_extra_it_says_how_to_get_it(tmp_path: Path) -> None:
+    """Where lightkube is not installed, the complaint names the extra."""
+    absent = "raise ModuleNotFoundError(\"No module named 'lightkube'\", name='lightkube')"
+    (tmp_path / "lightkube.py").write_text(absent, encoding="utf-8")
+
+    code, _, complaints = run("--node", "n", "--once", PYTHONPATH=str(tmp_path))
+
+    assert 2 == code
+    assert "pip install 'podpath[k8s]'" in complaints
+
+
 def test_who_may_not_list_is_told_in_one_line(ward: Ward) -> None:
     """A refusal of the server is one clear line and exit 2; no token stands in it."""
     code, _, complaints = run("--node", ward.node, "--kubeconfig", ward.server.kubeconfig(NOBODY), "--once")

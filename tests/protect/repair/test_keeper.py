@@ -15,7 +15,7 @@ import pytest
 
 from podpath.protect.agent.keeper import STARTING, Desk, Status
 from podpath.protect.kube import access
-from podpath.protect.kube.client import Client
+from podpath.protect.kube.client import Client, Unreachable
 from podpath.protect.repair.keeper import BOOT, Assignment, Work, make_body, query_of
 from podpath.protect.repair.policy import Policy
 from tests import kube_objects as kube
@@ -129,6 +129,19 @@ def test_a_pod_that_came_and_went_unseen_is_nothing(ward: Ward) -> None:
 
     assert [(None, None)] == taken
     assert 0 == work.controller.broken
+
+
+def test_a_follower_that_died_is_noticed(ward: Ward) -> None:
+    """Should the thread that follows the pods ever end, the part fails, so that the agent begins it anew."""
+    with Client(access.find(ward.server.kubeconfig())) as client:
+        work = Work(assign(ward), client)
+        work.start()
+        work.step(time.monotonic())
+        work.watch.stop()
+        work._thread.join(5)
+        with pytest.raises(Unreachable, match="ended"):
+            work.step(time.monotonic())
+        work.close()
 
 
 def test_it_outlives_its_server(ward: Ward) -> None:

@@ -20,7 +20,7 @@ from pathlib import Path
 from podpath.protect.agent.keeper import Body, Desk, Sample, Status
 from podpath.protect.apply import Applier, ApplyError
 from podpath.protect.kube.access import Access
-from podpath.protect.kube.client import Client
+from podpath.protect.kube.client import Client, Unreachable
 from podpath.protect.kube.events import Recorder
 from podpath.protect.kube.listwatch import ListWatch
 from podpath.protect.kube.objects import Pod, Trim
@@ -145,6 +145,8 @@ class Work:
 
     def step(self, now: float) -> float:
         """Consider what changed and what is due, look into namespaces when it is time; the seconds until the next step."""
+        if self._thread.ident is not None and not self._thread.is_alive():
+            raise Unreachable("what follows the pods has ended by a fault of its own")  # the agent begins the part anew
         for before, after in self._take():
             if before is not None and (after is None or after.metadata.uid != before.metadata.uid):
                 self.controller.forget(before)
