@@ -27,3 +27,12 @@ def test_a_step_holds_the_packet_before_and_after() -> None:
     assert [("forward", "host", 64, 63, "forward", "why", "eth0")] == [
         (step.stage, step.netns, step.before.ttl, step.after.ttl, step.decision, step.why, step.link) for step in walk.steps
     ]
+
+
+def test_each_packet_has_a_draw_of_its_own() -> None:
+    """What the kernel draws for each packet has one name for the packet that it is first drawn for, and others later."""
+    walk = Walk(given_node(), Choices())
+    names = []
+    for walk.packets in (2, 2, 4):
+        names.append(walk.drawn_for_packet("statistic"))
+    assert names == ["statistic", "statistic", "statistic, 2 packets later"]

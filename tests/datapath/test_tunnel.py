@@ -89,3 +89,23 @@ def test_a_tunnel_drops_what_leads_into_itself() -> None:
     )
 
     assert "NEVER" == converse(given_node(netns), REMOTE).verdict
+
+
+def test_packets_of_one_socket_share_an_outer_connection() -> None:
+    """The outer source port is a hash: the same for what a socket sends, another for an ICMP error."""
+    node = given(rules=given_rules("INPUT -p tcp -j REJECT --reject-with icmp-host-unreachable"))
+    branch = converse(node, REMOTE).branches[0]
+    ports = {
+        trace.name: [step.after.sport for step in trace.steps if step.decision == "encapsulate"]
+        for trace in (*branch.traces, *branch.answers)
+    }
+    assert ports["SYN"] == [40000]
+    assert ports["icmp-host-unreachable"] == [40001]
+
+
+def test_tunnels_nest_three_deep() -> None:
+    """An outer packet that is translated into its own tunnel is wrapped again, until the kernel takes it for a circle."""
+    rules = given_rules("OUTPUT -p udp -m udp --dport 8472 -j DNAT --to-destination 10.244.1.7", table="nat")
+    found = last(converse(given(rules=rules), REMOTE))
+    assert 3 == sum(step.decision == "encapsulate" for step in found.steps)
+    assert "takes it for a circle" in reasons(found)[-1]

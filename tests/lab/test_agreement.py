@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from podpath.datapath.conversation import converse
 from podpath.datapath.trace import Branch
-from podpath.lab.agreement import Evidence, compare, compare_branch
+from podpath.lab.agreement import Evidence, compare, compare_branch, count_frames
 from podpath.lab.conversation import Observation
 from podpath.lab.counters import RulePlace
 from podpath.lab.frames import Frame
@@ -74,3 +74,9 @@ def test_the_branch_that_agrees_best_is_told() -> None:
     wrong = replace(conversation.branches[0], works=False, failure="no")
     both = replace(conversation, branches=(wrong, conversation.branches[0]))
     assert () == compare(both, seen(conversation.branches[0]))
+
+
+def test_frames_of_a_branch_are_counted() -> None:
+    """As many as devices send and receive: what the lab waits for."""
+    branch = prediction()
+    assert len(as_predicted(branch)) == count_frames(branch)

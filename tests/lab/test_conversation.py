@@ -1,0 +1,23 @@
+"""How long the lab waits for a probe's frames."""
+
+from __future__ import annotations
+
+from podpath.lab.conversation import LATE, QUIET, Patience
+from podpath.lab.frames import Frame
+from tests.datapath.walks import packet
+
+
+def frames(count: int) -> list[Frame]:
+    """Give some IP frames and one of ARP."""
+    held = [Frame(time, "host", "eth0", outgoing=True, packet=packet("10.0.0.1", "10.0.0.2")) for time in range(count)]
+    return [*held, Frame(count, "host", "eth0", outgoing=True, packet=None)]
+
+
+def test_a_silence_before_the_predicted_frames_lasts_longer() -> None:
+    """While a predicted frame has not come the machine is taken to be busy; ARP does not count."""
+    assert [LATE, LATE, QUIET, QUIET] == [Patience(predicted=2).seconds(frames(count)) for count in range(4)]
+
+
+def test_patience_is_never_cut_short() -> None:
+    """A look with much patience keeps it, whatever is predicted."""
+    assert [1.0, 1.0] == [Patience(1.0, predicted).seconds([]) for predicted in (0, 5)]
