@@ -43,6 +43,16 @@ def test_v1_redirected_traffic_is_validated(bare: Pod, backend: str) -> None:
 
 
 @KERNEL
+def test_v1_one_rule_for_its_target_is_enough(bare: Pod) -> None:
+    """As linkerd's does, it passes at once where only the connection that it makes is redirected."""
+    bare.restore("-A OUTPUT -d 192.0.2.2 -p tcp --dport 1404 -j REDIRECT --to-ports 4140", families="4")
+    started = time.monotonic()
+
+    assert bare.validate("--mode", "linkerd", "--timeout", "20s").code == 0
+    assert time.monotonic() - started < 10
+
+
+@KERNEL
 def test_v2_no_answer_within_the_time_is_95(bare: Pod) -> None:
     """Without rules the connection is lost outside; at the end of the time it fails with linkerd's code and words."""
     started = time.monotonic()
@@ -179,6 +189,16 @@ def test_linkerd_blind_spot_one_family(bare: Pod) -> None:
 
     assert (95, "family-missing") == (answer.code, answer.document["cause"])
     assert {6: "passed", 4: "failed"} == answer.states("outbound")
+
+
+@KERNEL
+def test_linkerd_ipv4_alone_says_what_it_left_out(bare: Pod) -> None:
+    """With linkerd's IPv4 addresses on a pod with both families, IPv6 is told as untested, and tested where it is asked for."""
+    bare.restore(*linkerd(), families="4")
+    told, tested = bare.validate("--mode", "linkerd"), bare.validate("--mode", "linkerd", "--families", "both", "--timeout", "1s")
+
+    assert (0, {4: "passed", 6: "untested"}) == (told.code, told.states("outbound"))
+    assert (95, {4: "passed", 6: "failed"}) == (tested.code, tested.states("outbound"))
 
 
 @KERNEL

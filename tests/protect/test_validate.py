@@ -272,6 +272,17 @@ def test_probes_do_not_leave_the_node() -> None:
     assert {1} == {probe.hops for probe in probes if probe.target.address in NOWHERE.values()}
 
 
+def test_an_answer_from_outside_is_no_missing_route() -> None:
+    """An ICMP error that comes back proves that the packet left the pod; only an error of the call itself means no route."""
+    (probe,) = [one for one in plan_probes(Settings(families=(4,)), around())[0] if one.purpose == "outbound"]
+    causes = [
+        judge(Settings(), [Outcome(probe, None, None, errno.ENETUNREACH, at_once=at_once)], (), {4: True}).cause
+        for at_once in (False, True)
+    ]
+
+    assert ["outbound-missing", "undecided"] == causes
+
+
 def test_an_arrival_without_its_origin_proves_nothing() -> None:
     """A connection that arrived with another original destination was rewritten by somebody else first."""
     (probe,) = [one for one in plan_probes(Settings(families=(4,)), around())[0] if one.purpose == "outbound"]

@@ -36,6 +36,8 @@ class Outcome(NamedTuple):
     """Where it meant to go, by conntrack; None where it did not arrive, or conntrack knows nothing."""
     error: int = 0
     """The error of the connection; 0 for none, or silence."""
+    at_once: bool = False
+    """The error came from the call itself: the packet was never sent. Later ones are answers from outside."""
 
     @property
     def arrived(self) -> bool:
@@ -108,7 +110,8 @@ def attempt(listeners: Listeners, probes: Sequence[Probe], deadline: float) -> t
             for (caller, _), probe in zip(callers, probes, strict=True)
         ]
         return tuple(
-            Outcome(probe, port, original, code) for probe, (port, original), code in zip(probes, ends, errors, strict=True)
+            Outcome(probe, port, original, code, at_once=bool(first))
+            for probe, (port, original), code, (_, first) in zip(probes, ends, errors, callers, strict=True)
         )
     finally:
         for caller, _ in callers:

@@ -98,7 +98,7 @@ def _merge(settings: Settings, outcomes: Sequence[Outcome], tracked: dict[Family
         if probe.purpose == "loopback" and not outcome.as_wanted:
             others = [other for other in outcomes if other.probe.family == probe.family and other.probe.purpose in _DECISIVE]
             telling = settings.style == "istio" or not tracked.get(probe.family, True)
-            if not telling or outcome.error in _NO_ROUTE or any(other.error not in _NO_ROUTE for other in others):
+            if not telling or _has_no_route(outcome) or not all(map(_has_no_route, others)):
                 continue
         yield _judge(settings, outcome, tracked)
 
@@ -111,7 +111,7 @@ _LOCAL = ("loopback", "inbound-chain")
 def _judge(settings: Settings, outcome: Outcome, tracked: dict[Family, bool]) -> Check:
     probe, what = outcome.probe, _spell(outcome.probe.purpose, outcome.probe.family)
     what = f"{what} {probe.target.port}" if probe.purpose == "skipped" else what
-    if outcome.error in _NO_ROUTE and outcome.port is None:
+    if _has_no_route(outcome):
         why = f"{what} is not tested: there is no route to {probe.target} ({os.strerror(outcome.error)})"
         return Check(probe.purpose, probe.family, "untested", why)
     if outcome.as_wanted:
@@ -125,6 +125,11 @@ def _judge(settings: Settings, outcome: Outcome, tracked: dict[Family, bool]) ->
     if not probe.redirected:
         return _judge_skipped(settings, outcome, what)
     return _judge_missing(settings, outcome, what, tracked)
+
+
+def _has_no_route(outcome: Outcome) -> bool:
+    """Tell whether nothing was sent for want of a route; an answer from outside that says so means that it got out."""
+    return outcome.at_once and outcome.error in _NO_ROUTE and outcome.port is None
 
 
 def _judge_skipped(settings: Settings, outcome: Outcome, what: str) -> Check:
@@ -169,7 +174,12 @@ def _judge_missing(settings: Settings, outcome: Outcome, what: str, tracked: dic
         said = f"{what}: the connection to {probe.target} was not redirected to {_spell_ports(probe.ports)}."
         cause: Cause = "inbound-missing" if probe.purpose == "inbound-chain" else "outbound-missing"
         return Check(probe.purpose, probe.family, "failed", said, cause, rule)
-    said = f"{what}: the connection to {probe.target} was let out as it was (or dropped): no rule redirects it."
+    how = (
+        f"was let out, and somebody outside answers: {os.strerror(outcome.error)}"
+        if outcome.error
+        else "was let out (or dropped)"
+    )
+    said = f"{what}: the connection to {probe.target} {how}; no rule redirects it."
     return Check(probe.purpose, probe.family, "failed", said, "outbound-missing", rule)
 
 

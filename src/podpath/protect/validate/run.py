@@ -16,10 +16,13 @@ from podpath.protect.validate.addresses import Family, Surroundings, read_surrou
 from podpath.protect.validate.attempt import LONGEST, Listeners, attempt
 from podpath.protect.validate.inbound import check_inbound
 from podpath.protect.validate.judgement import Cause, Check, Verdict, conclude, judge
-from podpath.protect.validate.plan import NOWHERE, Settings, choose_families, plan_probes
+from podpath.protect.validate.plan import NOWHERE, Probe, Settings, Untried, choose_families, plan_probes
 from podpath.protect.validate.sockets import ANY, End, connect, family_of, listen
 from podpath.protect.validate.token_server import Reply, TokenServer, ask, make_token
 
+BEYOND = ("skipped", "proxy-user", "inbound-chain")
+"""What linkerd's validator does not look at."""
+UNSEEN = "the server listens in the other family only; give --listen-addr '[::]:PORT', or --families both"
 Tell = Callable[[str, str], None]
 """Hears of the run as it goes: a level (`debug`, `info`, `error`) and a sentence."""
 
@@ -36,27 +39,35 @@ def validate(settings: Settings, tell: Tell, *, await_inbound: bool = False) -> 
     """Try all there is to try, again every second while something fails, until the time is over."""
     deadline = time.monotonic() + settings.timeout
     around = read_surroundings()
-    families = choose_families(settings, around)
     probes, untried = plan_probes(settings, around)
+    verdict = _try(settings, probes, untried, (), deadline, tell)
+    return _with_inbound(settings, choose_families(settings, around), verdict, deadline, await_inbound=await_inbound)
+
+
+def _try(
+    settings: Settings, probes: Sequence[Probe], untried: Sequence[Untried], known: Sequence[Check], deadline: float, tell: Tell
+) -> Verdict:
+    """Try probes round by round; `known` are checks that stand already."""
+    families = tuple(dict.fromkeys(probe.family for probe in probes))
     listeners = Listeners((*settings.outbound, *settings.inbound), families)
     try:
-        if not listeners.sockets:
+        if probes and not listeners.sockets:
             return _busy(families, listeners)
         while True:
             began = time.monotonic()
-            outcomes = attempt(listeners, probes, deadline)
+            outcomes = attempt(listeners, probes, deadline) if probes else ()
             tracked = dict.fromkeys(families, True)
-            verdict = judge(settings, outcomes, untried, tracked)
-            if not _may_change(verdict) or time.monotonic() >= deadline:
+            verdict = conclude([*known, *judge(settings, outcomes, untried, tracked).checks])
+            if not verdict.cause or time.monotonic() >= deadline:
                 break
             tell("debug", f"{verdict.claim} Trying again.")
             time.sleep(max(0.0, min(began + LONGEST, deadline) - time.monotonic()))
         if verdict.cause:
             tracked = {family: is_tracked(family) for family in families}
-            verdict = judge(settings, outcomes, untried, tracked)
+            verdict = conclude([*known, *judge(settings, outcomes, untried, tracked).checks])
     finally:
         listeners.close()
-    return _with_inbound(settings, families, verdict, deadline, await_inbound=await_inbound)
+    return verdict
 
 
 def validate_token(settings: Settings, ends: TokenEnds, tell: Tell, *, await_inbound: bool = False) -> Verdict:
@@ -80,11 +91,14 @@ def validate_token(settings: Settings, ends: TokenEnds, tell: Tell, *, await_inb
         return conclude(_blame(checks, around))
     if ends.listen.port not in settings.outbound or _is_own(ends):
         return conclude(checks)
-    families = tuple(dict.fromkeys(check.family for check in checks))
-    more = validate(
-        replace(settings, families=families, timeout=max(0.0, deadline - time.monotonic())), tell, await_inbound=await_inbound
-    )
-    return conclude([*checks, *(check for check in more.checks if check.purpose not in {"outbound", "loopback"})])
+    done = {check.family for check in checks}
+    families = tuple(dict.fromkeys((*done, *settings.families)))
+    probes, untried = plan_probes(replace(settings, families=families), around)
+    beyond = [probe for probe in probes if probe.purpose in BEYOND or (probe.purpose == "outbound" and probe.family not in done)]
+    unseen = [Untried("outbound", family, UNSEEN) for family in choose_families(settings, around) if family not in families]
+    left = [one for one in untried if one.purpose != "outbound" or one.family not in done]
+    verdict = _try(settings, beyond, [*left, *unseen], checks, deadline, tell)
+    return _with_inbound(settings, families, verdict, deadline, await_inbound=await_inbound)
 
 
 def is_tracked(family: Family) -> bool:
@@ -104,10 +118,6 @@ def is_tracked(family: Family) -> bool:
         caller, code = connect(End(loopback, listener.getsockname()[1]))
         with caller:
             return bool(code) or (read_tracked() or 0) > before
-
-
-def _may_change(verdict: Verdict) -> bool:
-    return verdict.cause not in {"", "busy"}
 
 
 def _busy(families: Sequence[Family], listeners: Listeners) -> Verdict:
