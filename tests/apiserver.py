@@ -36,7 +36,7 @@ TOKENS = f"""\
 {AGENT},{AGENT_USER},2,"system:serviceaccounts,system:serviceaccounts:podpath,system:authenticated"
 {NOBODY},nobody,3,"system:authenticated"
 """
-PATIENCE = 60.0
+PATIENCE = 120.0
 """Seconds in which a server has to come up on a loaded machine; 4 are usual."""
 
 

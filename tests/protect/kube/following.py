@@ -17,7 +17,7 @@ from podpath.protect.kube.client import Client
 from podpath.protect.kube.listwatch import ListWatch
 from podpath.protect.kube.objects import Pod
 
-PATIENCE = 40.0
+PATIENCE = 90.0
 
 
 def until(condition: Callable[[], bool], what: str, *, seconds: float = PATIENCE) -> None:
