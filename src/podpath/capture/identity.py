@@ -40,11 +40,13 @@ def mix(words: Keys) -> Keys:
     return out
 
 
-def make_keys(columns: Columns, digest: Keys | None, *, identified: bool = True) -> Keys:
-    """Give each packet's key: with the IP identification where `identified`, without it and the window where not."""
-    keys = np.empty(len(columns), np.uint64)
-    for start in range(0, len(columns), CHUNK):
-        rows = slice(start, start + CHUNK)
+def make_keys(columns: Columns, digest: Keys | None, some: Rows | None = None, *, identified: bool = True) -> Keys:
+    """Give the key of each packet, or of `some`: with IP identification and window where `identified`."""
+    count = len(columns) if some is None else len(some)
+    keys = np.empty(count, np.uint64)
+    for start in range(0, count, CHUNK):
+        part = slice(start, start + CHUNK)
+        rows = part if some is None else some[part]
         word = columns.seq[rows].astype(np.uint64) << np.uint64(32) | columns.ack[rows]
         out = word * _ODD[0]
         out ^= out >> np.uint64(31)
@@ -59,7 +61,7 @@ def make_keys(columns: Columns, digest: Keys | None, *, identified: bool = True)
             out += columns.ident[rows].astype(np.uint64) << np.uint64(16) | columns.window[rows]
         if digest is not None:
             out += digest[rows]
-        keys[rows] = mix(out)
+        keys[part] = mix(out)
     return keys
 
 

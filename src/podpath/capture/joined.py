@@ -71,7 +71,11 @@ class Joined:
     @cached_property
     def keys(self) -> Keys:
         """The packets' keys, as strict as all captures allow."""
-        return self._keys(identified=all(has_identification(columns) for columns in self.columns))
+        return self._keys(identified=self._identified)
+
+    @cached_property
+    def _identified(self) -> bool:
+        return all(has_identification(columns) for columns in self.columns)
 
     @cached_property
     def loose_keys(self) -> Keys:
@@ -88,6 +92,16 @@ class Joined:
     def same(self) -> NDArray[np.int32]:
         """For each packet the first of all captures with the same key."""
         return group_equal(self.keys)
+
+    def alike(self, rows: Rows) -> Rows:
+        """Give for each of some packets the first of them with the same key, without looking at all others."""
+        bounds = np.searchsorted(rows, self.starts)
+        parts = [
+            make_keys(columns, digest, rows[bounds[at] : bounds[at + 1]] - self.starts[at], identified=self._identified)
+            for at, (columns, digest) in enumerate(zip(self.columns, self._digests, strict=True))
+        ]
+        found: Rows = rows[group_equal(_concatenate(parts, np.uint64))]
+        return found
 
     def place(self, row: int) -> tuple[int, int]:
         """Give the file of a packet, and its row in it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -187,20 +188,28 @@ def _agree(instances: Instances, some: list[int], others: list[int]) -> bool:
     return len(known) <= 1
 
 
+class _Shared(NamedTuple):
+    """Packets of different instances with the same key."""
+
+    rows: Numbers
+    first: Numbers
+    """For each of them the first packet with its key."""
+
+    def keep(self, mask: NDArray[np.bool_]) -> _Shared:
+        """Keep some."""
+        return _Shared(self.rows[mask], self.first[mask])
+
+
 def _vote(joined: Joined, instances: Instances, open_ended: NDArray[np.bool_], links: _Links) -> None:
     """Join instances without a handshake to those with which they have most packets in common."""
-    number, same = instances.number, joined.same
-    hot = np.append(open_ended, np.False_)[number]  # the last is that of packets of no instance
-    rows = np.flatnonzero(hot | hot[same])
-    mine, its = number[rows], number[same[rows]]
-    rows = rows[(mine >= 0) & (its >= 0) & (mine != its)]
-    rows = rows[~_shared_by_chance(joined, instances, rows)]
-    if not len(rows):
+    number = instances.number
+    shared = _find_shared(joined, instances, open_ended)
+    mine, its = number[shared.rows], number[shared.first]
+    if not len(mine):
         return
-    partner = number[same[rows]]
-    with_turn = joined.forward[rows] == instances.client_forward[number[rows]]
-    its_turn = joined.forward[same[rows]] == instances.client_forward[partner]
-    pairs, place = np.unique(number[rows].astype(np.int64) << 32 | partner, return_inverse=True)
+    with_turn = joined.forward[shared.rows] == instances.client_forward[mine]
+    its_turn = joined.forward[shared.first] == instances.client_forward[its]
+    pairs, place = np.unique(mine.astype(np.int64) << 32 | its, return_inverse=True)
     votes = np.bincount(place, minlength=len(pairs))
     straight = np.bincount(place, weights=with_turn == its_turn, minlength=len(pairs))
     best: Counter[tuple[int, int]] = Counter()
@@ -208,29 +217,42 @@ def _vote(joined: Joined, instances: Instances, open_ended: NDArray[np.bool_], l
     listed = list(zip(*ends, votes.tolist(), straight.tolist(), strict=True))
     devices = instances.device.tolist()
     for one, other, count, _ in listed:
-        for mine, its in ((one, other), (other, one)):
-            best[mine, devices[its]] = max(best[mine, devices[its]], count)
+        best[one, devices[other]] = max(best[one, devices[other]], count)
+        best[other, devices[one]] = max(best[other, devices[one]], count)
     for one, other, count, right in sorted(listed, key=lambda row: -row[2]):
         if 2 * count >= max(best[one, devices[other]], best[other, devices[one]]):
             links.join(one, other, turned=2 * right < count)
 
 
-def _shared_by_chance(joined: Joined, instances: Instances, rows: Numbers) -> NDArray[np.bool_]:
+def _find_shared(joined: Joined, instances: Instances, open_ended: NDArray[np.bool_]) -> _Shared:
+    """Find the packets by which instances without a handshake are joined to others; of TCP only where it has such instances."""
+    number, protocol = instances.number, joined.column("protocol")
+    opened = instances.first[open_ended & (instances.device != NONE)]
+    if (protocol[opened] == TCP).any():
+        every = _Shared(np.arange(len(joined)), joined.same.astype(np.int64))
+    else:
+        rows = np.flatnonzero((protocol != TCP) & (number >= 0))
+        every = _Shared(rows, joined.alike(rows))
+    hot = np.append(open_ended, np.False_)[number]  # the last is that of packets of no instance
+    some = every.keep(hot[every.rows] | hot[every.first])
+    mine, its = number[some.rows], number[some.first]
+    some = some.keep((mine >= 0) & (its >= 0) & (mine != its))
+    return some.keep(~_shared_by_chance(joined, instances, every, some))
+
+
+def _shared_by_chance(joined: Joined, instances: Instances, every: _Shared, some: _Shared) -> NDArray[np.bool_]:
     """Tell which packets say so little that more than one flow of a device has their like: they prove nothing."""
-    flags, tcp = joined.column("flags")[rows], joined.column("protocol")[rows] == TCP
-    weak = (joined.column("ident")[rows] == 0) & ~(tcp & (flags & ACK != 0) & (flags & RST == 0))
-    groups = np.unique(joined.same[rows[weak]])
-    if not len(groups):
-        return np.zeros(len(rows), np.bool_)
+    flags, tcp = joined.column("flags")[some.rows], joined.column("protocol")[some.rows] == TCP
+    weak = (joined.column("ident")[some.rows] == 0) & ~(tcp & (flags & ACK != 0) & (flags & RST == 0))
     wanted = np.zeros(len(joined), np.bool_)
-    wanted[groups] = True
-    some = np.flatnonzero(wanted[joined.same] & (instances.number >= 0))
-    triples = np.stack((joined.same[some], joined.device[joined.point[some]], instances.number[some]))
+    wanted[some.first[weak]] = True
+    alike = every.keep(wanted[every.first] & (instances.number[every.rows] >= 0))
+    triples = np.stack((alike.first, joined.device[joined.point[alike.rows]], instances.number[alike.rows]))
     found = np.unique(triples, axis=1)
-    alike = (found[0][1:] == found[0][:-1]) & (found[1][1:] == found[1][:-1])
+    twice = (found[0][1:] == found[0][:-1]) & (found[1][1:] == found[1][:-1])
     wanted[:] = False
-    wanted[found[0][1:][alike]] = True
-    chance: NDArray[np.bool_] = wanted[joined.same[rows]]
+    wanted[found[0][1:][twice]] = True
+    chance: NDArray[np.bool_] = wanted[some.first]
     return chance
 
 
