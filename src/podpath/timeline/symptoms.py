@@ -40,6 +40,8 @@ _DENIED = re.compile(r"\b(?:not|un\w+|fail\w*|error|dis\w+|no longer|cannot|neve
 _CHUNK = 5000
 _PAUSE = 1800.0
 """Seconds without a failure after which the next one belongs to another incident."""
+_MOST = 20_000
+"""Lines of one log that are looked at: the first ones, since it is the beginning that counts."""
 _BACK = 5000
 """Events before the first failure in which a success is looked for."""
 
@@ -78,7 +80,8 @@ def find_failures(reading: LogReading, first: float = -inf, last: float = inf) -
     """Give the failed connections that a log tells of between two moments, those without a time left out."""
     lines = reading.source.lines
     start, end = _line_range(reading, first, last) if first > -inf or last < inf else (0, len(lines))
-    for event in _events_at(reading, [start + index for index in find_lines(lines[start:end], _SIGNS)]):
+    found = find_lines(lines[start:end], _SIGNS)[:_MOST]
+    for event in _events_at(reading, [start + index for index in found]):
         failure = read_failure(event)
         if failure is not None and first <= event.time <= last:
             yield failure
@@ -139,11 +142,14 @@ def _events_at(reading: LogReading, indices: Sequence[int]) -> Iterator[Event]:
 def _onset(failures: Sequence[Failure]) -> Failure | None:
     """Give the first failure of the run that has most of them: a single one hours before is another matter."""
     runs: list[list[Failure]] = []
+    last = -inf
     for failure in sorted(failures, key=lambda one: one.first):
-        if runs and failure.first - max(one.event.time for one in runs[-1]) <= _PAUSE:
+        if runs and failure.first - last <= _PAUSE:
             runs[-1].append(failure)
         else:
             runs.append([failure])
+            last = failure.event.time
+        last = max(last, failure.event.time)
     if not runs:
         return None
     run = max(runs, key=lambda run: (sum(min(one.event.repeats, 100) for one in run), run[0].first))
@@ -151,24 +157,15 @@ def _onset(failures: Sequence[Failure]) -> Failure | None:
 
 
 def _last_success(readings: Sequence[LogReading], onset: Failure) -> Event | None:
-    """Give the last event before the first failure in which its writer says that it worked."""
-    best: Event | None = None
-    for reading in readings:
-        if reading.source is not onset.event.span.source:
-            continue
-        latest = _place_of(reading, onset.event)
-        for place in range(latest - 1, max(latest - _BACK, -1), -1):
-            event = reading.events[place]
-            if event.program == onset.who[0] and event.placed and event.time < onset.first and _says_success(event.message):
-                best = event if best is None or event.time > best.time else best
-                break
-    return best
-
-
-def _place_of(reading: LogReading, event: Event) -> int:
-    times = reading.times
-    place = bisect_left(range(len(times)), True, key=lambda index: reading.events[index].span.line >= event.span.line)
-    return min(place, len(times))
+    """Give the last event before the first failure, in the same log, in which its writer says that it worked."""
+    span = onset.event.span
+    reading = next(reading for reading in readings if reading.source is span.source)
+    later = bisect_left(reading.events, span.line, key=lambda event: event.span.line)
+    for place in range(later - 1, max(later - _BACK, -1), -1):
+        event = reading.events[place]
+        if event.program == onset.who[0] and event.placed and event.time < onset.first and _says_success(event.message):
+            return event
+    return None
 
 
 def _says_success(message: str) -> bool:
