@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import struct
 import subprocess
@@ -17,7 +18,7 @@ from podpath.collect.netns import inside
 from podpath.protect import netlink
 from podpath.protect.netlink import Link, Lost, Message, Monitor, Netconf, Rule, parse_event, parse_messages
 
-NAME = "psy-netlink"
+NAME = f"psy-netlink-{os.getpid()}"
 
 
 @pytest.fixture

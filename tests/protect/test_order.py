@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -26,7 +27,7 @@ from podpath.protect.order.options import OrderOptions, gather_rules
 from podpath.protect.order.rules import OrderRule, load_rules
 from podpath.protect.tables import TableError, parse_tables
 
-NAME = "psy-order"
+NAME = f"psy-order-{os.getpid()}"
 HANDLE = f"/run/netns/{NAME}"
 FEEDER = ("-m", "comment", "--comment", "cilium-feeder: CILIUM_FORWARD", "-j", "CILIUM_FORWARD")
 KUBE = ("-m", "comment", "--comment", "kubernetes forwarding rules", "-j", "KUBE-FORWARD")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -25,7 +26,7 @@ from podpath.protect.sysctl.keys import parse_key
 from podpath.protect.sysctl.options import SysctlOptions, make_duty
 from podpath.protect.sysctl.settings import Setting
 
-NAME = "psy-rows"
+NAME = f"psy-rows-{os.getpid()}"
 HANDLE = f"/run/netns/{NAME}"
 LXC = "net.ipv4.conf.lxc*.rp_filter=0"
 pytestmark = pytest.mark.kernel

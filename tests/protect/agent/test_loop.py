@@ -18,7 +18,7 @@ import pytest
 
 from podpath.collect.netns import inside
 
-NAME = "psy-agent"
+NAME = f"psy-agent-{os.getpid()}"
 HANDLE = f"/run/netns/{NAME}"
 CONFIG = """
 [health]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Iterator
 
@@ -10,7 +11,7 @@ import pytest
 from podpath.protect.sysctl.effective import RULES, Rule, combine, rule_of, yielding
 from podpath.protect.sysctl.keys import parse_key
 
-NAME = "psy-effective"
+NAME = f"psy-effective-{os.getpid()}"
 
 
 @pytest.mark.parametrize(
