@@ -168,8 +168,18 @@ def _tell(deed: Deed) -> None:
     click.echo(escape(f"would {deed.kind} {deed.target}"))
 
 
+class _Escaping(logging.Formatter):
+    """Writes log lines with whatever comes from files escaped."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Give one line."""
+        return escape(super().format(record))
+
+
 def _log_to_stderr() -> None:
-    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(levelname)s %(message)s")
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_Escaping("%(levelname)s %(message)s"))
+    logging.basicConfig(level=logging.INFO, handlers=[handler])
 
 
 def _render(found: Lint) -> str:

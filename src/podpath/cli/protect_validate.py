@@ -20,6 +20,7 @@ from podpath.protect.validate.plan import MESHES, Settings, Style
 from podpath.protect.validate.run import TokenEnds, validate_token
 from podpath.protect.validate.run import validate as run_probes
 from podpath.protect.validate.sockets import End, parse_end
+from podpath.report.escape import escape
 
 MESSAGE_LIMIT = 4096
 """Bytes of a termination message that the kubelet keeps."""
@@ -158,7 +159,7 @@ def _conclude(
         click.echo(json.dumps(_document(settings, verdict, code, seconds), indent=2))
     else:
         for check in verdict.checks:
-            click.echo(f"{check.state:<8} {check.claim}" + (f"\n         missing: {check.rule}" if check.rule else ""))
+            click.echo(f"{check.state:<8} {escape(check.claim)}" + (f"\n         missing: {check.rule}" if check.rule else ""))
     target = cast("str | None", given["termination_message"])
     if target is not None and verdict.cause:
         message = f"{verdict.cause}: {verdict.claim}".encode()[:MESSAGE_LIMIT]
@@ -261,6 +262,6 @@ def _logger(level: str, form: str) -> Callable[[str, str], None]:
                 if form == "json"
                 else f"{grade.upper()} {sentence}"
             )
-            print(line, file=sys.stderr, flush=True)
+            print(escape(line), file=sys.stderr, flush=True)
 
     return tell

@@ -1,7 +1,7 @@
 """A folder of CNI configurations read as it stands, and the plugins' programs that are there.
 
-Nothing is waited for: a symbolic link is read through but marked, a pipe is not opened, a file larger than the runtimes take is
-read no further.
+Nothing is waited for: a symbolic link is read through but marked, a pipe is not opened, a file is read no further than
+four times what containerd takes.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from podpath.checks.cni_conf import EXTENSIONS, ConfFile
 from podpath.checks.cni_runtimes import SIZE_LIMIT
 
 PROBE_SECONDS = 5.0
+READ_LIMIT = 4 * SIZE_LIMIT
 
 
 def read_folder(directory: Path) -> tuple[ConfFile, ...]:
@@ -41,7 +42,7 @@ def read_file(path: Path, name: str) -> ConfFile:
             return ConfFile(name=name, content=None, obstacle="it is not a regular file", is_link=link)
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         with os.fdopen(descriptor, "rb") as file:
-            return ConfFile(name=name, content=file.read(SIZE_LIMIT + 1), is_link=link)
+            return ConfFile(name=name, content=file.read(READ_LIMIT), is_link=link)
     except OSError as error:
         return ConfFile(name=name, content=None, obstacle=error.strerror or str(error), is_link=path.is_symlink())
 

@@ -41,6 +41,6 @@ class ChainOptions:
     """How often the folder is looked at although nothing was heard."""
     fight_rounds: int = 5
     """Reverted so often in a minute, the keeper slows down and names the rival."""
-    longest_pause: float = field(default=300.0, metadata={"parse": parse_duration})
+    longest_pause: float = field(default=60.0, metadata={"parse": parse_duration})
     remove_on_stop: bool = False
     """Take the entry out when told to stop. Off, so that pods wait for the plugin over a restart instead of passing it by."""
