@@ -106,7 +106,9 @@ def _tabulate(joined: Joined, way: NDArray[np.int32], of_point: Numbers) -> tupl
     same, clock = joined.same, of_point[joined.point]
     shared = np.flatnonzero((way >= 0) & (way == way[same]) & (clock != clock[same]))
     sure = (joined.column("ident")[shared] != 0) | (joined.column("tsval")[shared] != 0)
-    groups = np.unique(same[shared[sure] if sure.any() else shared]).astype(np.int64)
+    marked = np.zeros(len(joined), np.bool_)
+    marked[same[shared[sure] if sure.any() else shared]] = True
+    groups = np.flatnonzero(marked)
     groups = groups[:: len(groups) // MOST + 1]
     place = np.full(len(joined), -1, np.int32)
     place[groups] = np.arange(len(groups), dtype=np.int32)
