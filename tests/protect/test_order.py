@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 import time
@@ -248,6 +249,16 @@ def test_a_comment_is_no_jump() -> None:
         '*filter\n-D FORWARD -m comment --comment "cilium-feeder: CILIUM_FORWARD" -j CILIUM_FORWARD\n'
         '-I FORWARD 2 -m comment --comment "cilium-feeder: CILIUM_FORWARD" -j CILIUM_FORWARD\nCOMMIT\n'
     )
+
+
+def test_a_comment_cannot_give_a_person_a_command() -> None:
+    """What stands in a rule's comment reaches a shell as one word."""
+    text = LISTING.replace("cilium-feeder: CILIUM_FORWARD", "$(reboot) \\"`id`\\" it's")
+    (disorder,) = find_disorder((FORWARD,), (parse_listing(text, PLACE),))
+
+    words = ["-m", "comment", "--comment", "$(reboot) \"`id`\" it's", "-j", "CILIUM_FORWARD"]
+    assert shlex.split(disorder.late.arguments) == words
+    assert "'$(reboot)" in disorder.late.arguments
 
 
 def test_the_chain_after_a_move_is_compared() -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from podpath.evidence.iptables_rules import read_rules
 from podpath.evidence.ruleset import RulesetRecord
+from podpath.evidence.tokenizer import scan_quoted
 from podpath.net.provenance import Source
 from podpath.protect.order.rules import OrderRule
 
@@ -44,8 +46,13 @@ class Line(NamedTuple):
 
     @property
     def specification(self) -> str:
-        """The rule without `-A CHAIN`."""
+        """The rule without `-A CHAIN`, as iptables-restore reads it."""
         return self.text.split(None, 2)[2]
+
+    @property
+    def arguments(self) -> str:
+        """The same for a person's shell: what a comment holds is never run."""
+        return shlex.join(word.text for word in scan_quoted(self.specification))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -141,8 +141,8 @@ def _describe(disorder: Disorder, move: Move | None) -> Finding:
             *((rule.source,) if rule.source else ()),
         ),
         mend=(
-            f"{place.program} -t {place.table} -D {place.chain} {disorder.late.specification}",
-            f"{place.program} -t {place.table} -I {place.chain} {disorder.early.number} {disorder.late.specification}",
+            f"{place.program} -t {place.table} -D {place.chain} {disorder.late.arguments}",
+            f"{place.program} -t {place.table} -I {place.chain} {disorder.early.number} {disorder.late.arguments}",
         ),
     )
 

@@ -7,6 +7,7 @@ given as their own value what is in force for them now. Keys that set every devi
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -29,8 +30,8 @@ class Write:
 
     @property
     def command(self) -> str:
-        """Spell it for a person."""
-        return f"sysctl -w '{self.key}={self.value}'"
+        """Spell it for a person's shell, whatever the device is called."""
+        return f"sysctl -w {shlex.quote(f'{self.key}={self.value}')}"
 
 
 _ORDER = ("spreads", "keeps", "declared", "yields")
