@@ -253,12 +253,11 @@ def test_a_comment_is_no_jump() -> None:
 
 def test_a_comment_cannot_give_a_person_a_command() -> None:
     """What stands in a rule's comment reaches a shell as one word."""
-    text = LISTING.replace("cilium-feeder: CILIUM_FORWARD", "$(reboot) \\"`id`\\" it's")
-    (disorder,) = find_disorder((FORWARD,), (parse_listing(text, PLACE),))
+    comment = "$(reboot) `id` it's; x"
+    (disorder,) = find_disorder((FORWARD,), (parse_listing(LISTING.replace("cilium-feeder: CILIUM_FORWARD", comment), PLACE),))
 
-    words = ["-m", "comment", "--comment", "$(reboot) \"`id`\" it's", "-j", "CILIUM_FORWARD"]
-    assert shlex.split(disorder.late.arguments) == words
-    assert "'$(reboot)" in disorder.late.arguments
+    assert shlex.split(disorder.late.arguments) == ["-m", "comment", "--comment", comment, "-j", "CILIUM_FORWARD"]
+    assert "'$(reboot) `id` it'" in disorder.late.arguments
 
 
 def test_the_chain_after_a_move_is_compared() -> None:
