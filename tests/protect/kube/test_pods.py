@@ -33,9 +33,9 @@ def client(server: ApiServer) -> Iterator[Client]:
 
 
 def made(server: ApiServer, client: Client, name: str) -> Pod:
-    """Create a pod that runs, and read it."""
+    """Create a pod that runs and is ready, for others may always be evicted, and read it."""
     server.apply(kube.pod(name, namespace=SPACE, labels={"app": name}))
-    server.set_status("pod", SPACE, name, {"phase": "Running"})
+    server.set_status("pod", SPACE, name, {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]})
     return client.read(Pod, f"/api/v1/namespaces/{SPACE}/pods/{name}")
 
 
@@ -132,6 +132,25 @@ def test_a_disruption_budget_is_obeyed(server: ApiServer, client: Client) -> Non
     assert 429 == refused.value.code
     assert "DisruptionBudget" in refused.value.causes or "disruption budget" in refused.value.message
     assert "guarded" in names(server)
+
+
+def test_a_budget_that_was_counted_is_obeyed_and_then_allows(server: ApiServer, client: Client) -> None:
+    """With its status written as the disruption controller writes it: no disruption is left (429), then one is."""
+    pod = made(server, client, "counted")
+    spec = {"minAvailable": 1, "selector": {"matchLabels": {"app": "counted"}}}
+    meta = {"name": "counting", "namespace": SPACE}
+    server.apply({"apiVersion": "policy/v1beta1", "kind": "PodDisruptionBudget", "metadata": meta, "spec": spec})
+    counted = {"observedGeneration": 1, "currentHealthy": 1, "desiredHealthy": 1, "expectedPods": 1, "disruptionsAllowed": 0}
+    server.set_status("pdb", SPACE, "counting", counted)
+
+    with pytest.raises(Refused, match="violate the pod's disruption budget") as refused:
+        pods.Evictor(client).evict(pod)
+    kept = "counted" in names(server)
+    server.set_status("pdb", SPACE, "counting", counted | {"desiredHealthy": 0, "disruptionsAllowed": 1})
+    pods.Evictor(client).evict(pod)
+
+    assert (429, True) == (refused.value.code, kept)
+    assert "counted" not in names(server)
 
 
 def test_a_newer_server_is_asked_once(tmp_path: Path) -> None:
