@@ -78,6 +78,16 @@ def test_a_device_is_refused() -> None:
         read_texts(["/dev/zero"])
 
 
+def test_zeros_of_a_crash_are_left_out(tmp_path: Path) -> None:
+    """A log that was written when the machine crashed has zeros in it: the rest is read, and they are said."""
+    path = tmp_path / "messages"
+    path.write_bytes(MESSAGES.encode() + b"\0" * 100 + MESSAGES.encode())
+    found = read_texts([str(path)])
+
+    assert MESSAGES.splitlines() * 2 == list(found.sources[0].lines)
+    assert "100 zero bytes" in found.gaps[0].why
+
+
 def test_of_a_long_log_the_end_is_read(tmp_path: Path) -> None:
     """A log past the limit gives its last lines, with the numbers that they have in the file, and says so."""
     path = tmp_path / "messages"

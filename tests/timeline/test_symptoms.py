@@ -77,3 +77,19 @@ def test_failures_of_a_log_of_events() -> None:
     reading = logs(text).readings[0]
 
     assert [] == list(find_failures(reading))
+
+
+def test_the_first_of_many_failures() -> None:
+    """Of thousands of failures, with others' chatter among them, the first one makes the window."""
+    many = "".join(
+        f"Mar 12 04:{number // 60 % 60:02d}:{number % 60:02d} n app: connect to 10.0.0.9:80 timed out after 3s\n"
+        for number in range(3000)
+    )
+    chatter = "".join(f"Mar 12 01:00:{number % 60:02d} n sshd[1]: Timeout, client not responding\n" for number in range(5000))
+    window = find_window(logs(chatter + many).readings)
+
+    assert (at("04:00:00"), 3.0, 5001) == (
+        window and window.failed_at,
+        window and window.timeout,
+        window and window.failed_by and window.failed_by.line,
+    )

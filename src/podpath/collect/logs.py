@@ -136,6 +136,9 @@ def _gather(files: Sequence[tuple[str, bytes]], taken_at: float | None) -> Evide
     for name, data in files:
         if captures.is_capture(data[:64]):
             continue
+        data, zeros = _strip_zeros(data)  # noqa: PLW2901 - the same file, without what a crash left in it
+        if zeros:
+            gaps.append(make_gap(name, f"{zeros} zero bytes are left out: a crash leaves such in the file that was written"))
         try:
             text, unread = decode_text(name, data)
         except EvidenceError as error:
@@ -145,3 +148,11 @@ def _gather(files: Sequence[tuple[str, bytes]], taken_at: float | None) -> Evide
         if text.strip():
             sources.append(Source(name=name, lines=tuple(split_lines(text)), taken_at=taken_at))
     return Evidence(tuple(sources), tuple(gaps))
+
+
+def _strip_zeros(data: bytes) -> tuple[bytes, int]:
+    """Take out the zeros that a crash leaves in a log; what is UTF-16, or hardly text, is left as it is."""
+    zeros = data.count(0)
+    if not zeros or zeros > len(data) // 4 or data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return data, 0
+    return data.replace(b"\0", b""), zeros

@@ -97,7 +97,8 @@ def _symptoms(logs: Logs, window: Window | None) -> Iterator[Event]:
     if window is None:
         return
     last = window.failed_at + REACH
-    failures = (failure for reading in logs.readings for failure in find_failures(reading, window.began, last))
+    each = (islice(find_failures(reading, window.began, last), FAILURES) for reading in logs.readings)
+    failures = (failure for some in each for failure in some)
     yield from (failure.event for failure in sorted(failures, key=lambda one: one.first))
 
 

@@ -6,7 +6,9 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from math import inf
+from itertools import islice
+from math import inf, isnan
+from typing import NamedTuple
 
 from podpath.evidence.failures import parse_failure, parse_result
 from podpath.net.provenance import Span
@@ -40,8 +42,8 @@ _DENIED = re.compile(r"\b(?:not|un\w+|fail\w*|error|dis\w+|no longer|cannot|neve
 _CHUNK = 5000
 _PAUSE = 1800.0
 """Seconds without a failure after which the next one belongs to another incident."""
-_MOST = 20_000
-"""Lines of one log that are looked at: the first ones, since it is the beginning that counts."""
+_SAMPLED, _RUNS = 200, 50
+"""Failures of a run that are read, and runs that are compared: a log may tell of a million."""
 _BACK = 5000
 """Events before the first failure in which a success is looked for."""
 
@@ -63,10 +65,10 @@ def find_window(readings: Sequence[LogReading], told: Collection[Span] = ()) -> 
 
     `told` are lines that other evidence takes for failures in question: where some are events, only these count.
     """
-    failures = [failure for reading in readings for failure in find_failures(reading)]
     lines = {(span.source.name, number) for span in told for number in range(span.line, span.last_line + 1)}
-    asked = [failure for failure in failures if (failure.event.span.source.name, failure.event.span.line) in lines]
-    onset = _onset(asked or failures)
+    candidates = sorted(candidate for reading in readings for candidate in _list_candidates(reading))
+    asked = [one for one in candidates if (one.reading.source.name, one.line) in lines]
+    onset = _find_onset(asked) or _find_onset(candidates)
     if onset is None:
         return None
     before = _last_success(readings, onset)
@@ -76,14 +78,61 @@ def find_window(readings: Sequence[LogReading], told: Collection[Span] = ()) -> 
     )  # fmt: skip
 
 
+class _Candidate(NamedTuple):
+    """A line that may tell of a failed connection: it holds a sign of one, and has a time."""
+
+    time: float
+    line: int
+    place: int
+    """The index of its event."""
+    reading: LogReading
+
+    def read(self) -> Failure | None:
+        """Look whether it does."""
+        return read_failure(self.reading.events[self.place])
+
+    def __lt__(self, other: tuple[object, ...]) -> bool:
+        """Order by time, then as the logs stand."""
+        return tuple(self)[:3] < other[:3]
+
+
+def _list_candidates(reading: LogReading) -> Iterator[_Candidate]:
+    first = reading.source.first_line
+    for place, index in _places_at(reading, find_lines(reading.source.lines, _SIGNS)):
+        if not isnan(reading.times[place]):
+            yield _Candidate(reading.times[place], first + index, place, reading)
+
+
+def _find_onset(candidates: Sequence[_Candidate]) -> Failure | None:
+    """Give the first failure of the run that has most of them: a single one hours before is another matter."""
+    runs: list[list[_Candidate]] = []
+    for candidate in candidates:
+        if runs and candidate.time - runs[-1][-1].time <= _PAUSE:
+            runs[-1].append(candidate)
+        else:
+            runs.append([candidate])
+    weighed = [(weight, run[0].time, run) for run in sorted(runs, key=len)[-_RUNS:] if (weight := _weigh_run(run)) > 0]
+    if not weighed:
+        return None
+    _, _, run = max(weighed, key=lambda one: one[:2])
+    failures = list(islice((failure for one in run if (failure := one.read()) is not None), _SAMPLED))
+    return min(failures, key=lambda one: (one.first - (one.timeout or 0.0), one.first))
+
+
+def _weigh_run(run: Sequence[_Candidate]) -> float:
+    """Estimate how many failures a run tells of, by some of its lines."""
+    sampled = run[:: max(len(run) // _SAMPLED, 1)]
+    told = (min(failure.event.repeats, 100) for one in sampled if (failure := one.read()) is not None)
+    return sum(told) * len(run) / len(sampled)
+
+
 def find_failures(reading: LogReading, first: float = -inf, last: float = inf) -> Iterator[Failure]:
     """Give the failed connections that a log tells of between two moments, those without a time left out."""
     lines = reading.source.lines
     start, end = _line_range(reading, first, last) if first > -inf or last < inf else (0, len(lines))
-    found = find_lines(lines[start:end], _SIGNS)[:_MOST]
-    for event in _events_at(reading, [start + index for index in found]):
-        failure = read_failure(event)
-        if failure is not None and first <= event.time <= last:
+    for place, _ in _places_at(reading, [start + index for index in find_lines(lines[start:end], _SIGNS)]):
+        failure = read_failure(reading.events[place]) if first <= reading.times[place] <= last else None
+        if failure is not None:
             yield failure
 
 
@@ -124,8 +173,8 @@ def find_lines(lines: Sequence[str], signs: Sequence[str]) -> list[int]:
     return sorted(found)
 
 
-def _events_at(reading: LogReading, indices: Sequence[int]) -> Iterator[Event]:
-    """Give the events that these lines belong to, each once."""
+def _places_at(reading: LogReading, indices: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Give the indices of the events that these lines belong to, each once, with the line's."""
     if not indices:
         return
     first = reading.source.first_line
@@ -136,24 +185,7 @@ def _events_at(reading: LogReading, indices: Sequence[int]) -> Iterator[Event]:
         place = bisect_right(starts, index) - 1
         if place > before:
             before = place
-            yield events[place]
-
-
-def _onset(failures: Sequence[Failure]) -> Failure | None:
-    """Give the first failure of the run that has most of them: a single one hours before is another matter."""
-    runs: list[list[Failure]] = []
-    last = -inf
-    for failure in sorted(failures, key=lambda one: one.first):
-        if runs and failure.first - last <= _PAUSE:
-            runs[-1].append(failure)
-        else:
-            runs.append([failure])
-            last = failure.event.time
-        last = max(last, failure.event.time)
-    if not runs:
-        return None
-    run = max(runs, key=lambda run: (sum(min(one.event.repeats, 100) for one in run), run[0].first))
-    return min(run, key=lambda one: (one.first - (one.timeout or 0.0), one.first))
+            yield place, index
 
 
 def _last_success(readings: Sequence[LogReading], onset: Failure) -> Event | None:
