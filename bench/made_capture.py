@@ -14,7 +14,7 @@ Numbers = NDArray[np.int64]
 ETHERNET, IP4, IP6, TCP, UDP = 14, 20, 40, 20, 8
 RECORD, FILE = 16, 24
 PER_FLOW = 17
-"""Packets of a connection: three of its handshake, data and acknowledgements, two that end it."""
+"""Packets of a connection: three of its handshake, ten with data, two that only acknowledge, two that end it."""
 SYN, ACK, PUSH_ACK, FIN_ACK = 0x02, 0x10, 0x18, 0x11
 START = 1_700_000_000
 
@@ -54,8 +54,9 @@ def _conversations(draw: np.random.Generator, flows: int) -> dict[str, NDArray[A
     step = np.tile(np.arange(PER_FLOW), flows)
     flow = np.repeat(np.arange(flows), PER_FLOW)
     server = (step == 1) | ((step > 2) & (step % 2 == 0))
-    flags = np.select([step < 2, step >= PER_FLOW - 2, step == 2], [SYN, FIN_ACK, ACK], PUSH_ACK)
-    payload = np.where((step > 2) & (step < PER_FLOW - 2), draw.integers(200, 1400, len(step)), 0)
+    bare = (step == 2) | (step == 7) | (step == 12)
+    flags = np.select([step < 2, step >= PER_FLOW - 2, bare], [SYN, FIN_ACK, ACK], PUSH_ACK)
+    payload = np.where((step > 2) & (step < PER_FLOW - 2) & ~bare, draw.integers(200, 1390, len(step)), 0)
     used = payload + (flags == SYN) + (flags == FIN_ACK)
     start = np.cumsum(draw.exponential(20.0 / flows, flows))
     first = draw.integers(0, 1 << 32, (flows, 2))

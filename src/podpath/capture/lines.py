@@ -26,8 +26,10 @@ _GENEVE = 6081
 
 def render_lines(packets: Packets, rows: Iterable[int], names: Mapping[int, str] | None = None) -> list[str]:
     """Give the line of each row; `names` are those of devices by their index, for captures on `any`."""
+    wanted = list(rows)
     writer = _Writer(packets, names or {})
-    return [writer.line(row) for row in rows]
+    times = np.datetime_as_string(packets.columns.time[wanted].astype("M8[ns]").astype("M8[us]")) if wanted else ()
+    return [writer.line(row, str(time)) for row, time in zip(wanted, times, strict=True)]
 
 
 class _Writer:
@@ -36,21 +38,20 @@ class _Writer:
     def __init__(self, packets: Packets, names: Mapping[int, str]) -> None:
         columns = packets.columns
         self._names, self._addresses = names, packets.addresses
-        self._times = np.datetime_as_string(columns.time.astype("M8[ns]").astype("M8[us]"))
         self._columns = columns
         self._arps = {int(row): place for place, row in enumerate(packets.arps.row)}
         self._arp = packets.arps
         self._quotes = {int(row): place for place, row in enumerate(packets.quotes.row)}
         self._quote = packets.quotes
 
-    def line(self, row: int) -> str:
+    def line(self, row: int, time: str) -> str:
         """Write one packet."""
         value = self._reader(row)
         arp = self._arps.get(row)
         version = value("version")
         if arp is None and (not version or value("broken") == MALFORMED):
             return ""
-        time = str(self._times[row]).replace("T", " ")
+        time = time.replace("T", " ")
         inner = self._arp_text(arp) if arp is not None else self._packet_text(row, value, version)
         if not value("depth"):
             return f"{time} {self._link(value, version)}{inner}"
