@@ -38,7 +38,7 @@ _FORK = multiprocessing.get_context("fork")
 
 
 PORTS = (80, 8080)
-QUIET = 0.04
+QUIET = 0.08
 """Seconds without a frame that end a probe: longer than a hasty neighbour takes to give up."""
 
 

@@ -164,6 +164,8 @@ def _run(engine: Engine, probe: Probe, choices: Choices, script: tuple[Act, ...]
     for act, following in zip(script, (*script[1:], None), strict=True):
         place, packet = _next(ends, act)
         skb = send_from(walk, place, packet, by_kernel=act.reply and packet.protocol in _ECHO)
+        if skb.link is None and _has_hash(packet, reply=act.reply):
+            skb.hashed = (place.netns, act.reply)
         skb.by_kernel = skb.by_kernel or (unaccepted and act.reply and skb.link is None)
         trace = drive_packet(walk, act.name, skb, packet, reply=act.reply)
         after, failure = _judge(walk, ends, act, trace) if not _is_outer(skb, trace) else (ends, _outer_delivered(trace))
@@ -182,6 +184,11 @@ def _run(engine: Engine, probe: Probe, choices: Choices, script: tuple[Act, ...]
             failure, answers = lost, (*unheard, trace, *answers)
         return _branch(walk, traces, failure, answers)
     return _branch(walk, traces, None, ())
+
+
+def _has_hash(packet: Packet, *, reply: bool) -> bool:
+    """Tell whether the sender's socket is connected, and so gives its packets a hash of its own (`skb_set_hash_from_sk`)."""
+    return packet.protocol == protocols.TCP or (packet.protocol == protocols.UDP and not reply)
 
 
 def _branch(walk: Walk, traces: list[Trace], failure: _Failure | None, answers: tuple[Trace, ...]) -> Branch:

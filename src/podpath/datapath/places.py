@@ -138,8 +138,7 @@ def send_from(walk: Walk, place: Place, packet: Packet, *, by_kernel: bool = Fal
     netns = walk.node.namespaces[place.netns]
     link = place.link
     if link is None:
-        hashed = None if by_kernel or packet.protocol != protocols.TCP else netns.name
-        return Skb(packet, netns, uid=0, by_kernel=by_kernel, hashed=hashed)
+        return Skb(packet, netns, uid=0, by_kernel=by_kernel)
     namespace = walk.engine.namespace(place.netns)
     if place.outer is not None:
         outer = _answer_outer(place.outer)

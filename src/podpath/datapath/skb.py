@@ -65,8 +65,8 @@ class Skb:
     by_kernel: bool = False
     """True for what the kernel sends by itself (an error, a reset, an echo reply): no process owns it."""
     hashed: object = None
-    """What its hash is of, where it has one that lasts: the socket that sent it (`skb_set_hash_from_sk`), by its namespace, or
-    headers with ports that were hashed once."""
+    """What its hash is of, where it has one that lasts: the connected socket that sent it (`skb_set_hash_from_sk`), or headers
+    with ports that were hashed once."""
     looped: bool = False
     """True for what the host sends to itself over `lo`: it keeps its route and connection."""
     port: Link | None = None

@@ -111,8 +111,8 @@ def _emit_state(netns: Netns, built: set[str], left_out: list[str]) -> Iterator[
         yield Command(("bridge", "-n", netns.name, "-batch", "-"), _batch(entries))
     settings = list(_settings(netns, {*built, "all", "default", "lo"}))
     for link in links:
-        # A proxy answers at once instead of within 0.8 s, and a neighbour that does not answer has failed after 20 ms, not 3 s.
-        quick = (("proxy_delay", 0), ("mcast_solicit", 2), ("retrans_time_ms", 10))
+        # A proxy answers at once instead of within 0.8 s, and a neighbour that does not answer has failed after 45 ms, not 3 s.
+        quick = (("proxy_delay", 0), ("mcast_solicit", 3), ("retrans_time_ms", 15))
         settings += [f"net/ipv4/neigh/{link.name}/{key} = {value}" for key, value in quick]
     settings.append("net/ipv4/tcp_rto_min_us = 5000000")  # since v6.11: else one comes within 0.2 s on a busy machine
     settings.append("net/ipv4/tcp_early_retrans = 0")  # else a lost segment goes out again within milliseconds
