@@ -106,6 +106,8 @@ class World:
     hops: list[Hop] = field(default_factory=list)
     loss: float = 0.03
     reorder: bool = False
+    six: bool = False
+    """Whether all of it is IPv6, which has no identifications."""
 
     def __post_init__(self) -> None:
         """Draw the points."""
@@ -233,21 +235,34 @@ class World:
         elif packet.protocol == 17:
             body = frames.udp((sport, dport), packet.body)
         else:
-            body = struct.pack(">BBHHH", 8 if packet.forward else 0, 0, 0, here.sport, packet.echo) + packet.body
+            kind = (128 if packet.forward else 129) if self.six else (8 if packet.forward else 0)
+            body = struct.pack(">BBHHH", kind, 0, 0, here.sport, packet.echo) + packet.body
         routers = [hop.routed for hop in (self.hops[1 : at + 1] if packet.forward else self.hops[at + 1 :])]
-        ip = bytearray(frames.ipv4(packet.protocol, body, ends=(src, dst)))
-        struct.pack_into(">HHB", ip, 4, packet.ident, 0x4000, 64 - sum(routers))
-        hop = self.hops[at]
-        inner = bytes(ip)
-        kind = hop.tunnel
-        if kind == "ipip":
-            inner = frames.ipv4(4, inner, ends=("172.18.0.2", "172.18.0.3"))
-        elif kind == "vxlan":
-            content = struct.pack(">II", 0x08000000, 7 << 8) + frames.ethernet(0x0800, inner)
-            inner = frames.ipv4(17, frames.udp((50000, 8472), content), ends=("172.18.0.2", "172.18.0.3"))
+        return self._in_frame(self.hops[at], self._in_ip(packet, body, (src, dst), 64 - sum(routers)), forward=packet.forward)
+
+    def _in_ip(self, packet: Packet, body: bytes, ends: tuple[str, str], ttl: int) -> bytes:
+        if self.six:
+            written = frames.ipv6(
+                58 if packet.protocol == 1 else packet.protocol, body, ends=(_as_six(ends[0]), _as_six(ends[1]))
+            )
+            return written[:7] + bytes([ttl]) + written[8:]
+        ip = bytearray(frames.ipv4(packet.protocol, body, ends=ends))
+        struct.pack_into(">HHB", ip, 4, packet.ident, 0x4000, ttl)
+        return bytes(ip)
+
+    def _in_frame(self, hop: Hop, inner: bytes, *, forward: bool) -> bytes:
+        """Put an IP packet into what the point sees it in."""
+        kind = 0x86DD if self.six else 0x0800
+        if hop.tunnel:
+            if hop.tunnel == "ipip":
+                inner = frames.ipv4(41 if self.six else 4, inner, ends=("172.18.0.2", "172.18.0.3"))
+            else:
+                content = struct.pack(">II", 0x08000000, 7 << 8) + frames.ethernet(kind, inner)
+                inner = frames.ipv4(17, frames.udp((50000, 8472), content), ends=("172.18.0.2", "172.18.0.3"))
+            kind = 0x0800
         if hop.cooked:
-            return struct.pack(">HHIHBB8s", 0x0800, 0, 7, 1, 0 if packet.forward else 4, 6, frames.MAC_A) + inner
-        return frames.ethernet(0x0800, inner)
+            return struct.pack(">HHIHBB8s", kind, 0, 7, 1, 0 if forward else 4, 6, frames.MAC_A) + inner
+        return frames.ethernet(kind, inner)
 
     def files(self) -> list[CapturedFile]:
         """Write the captures, in an order that says nothing, and read them again."""
@@ -293,6 +308,11 @@ def write_pcap(shots: list[Shot], *, link_type: int = 1) -> bytes:
         for shot in shots
     )
     return head + b"".join(records)
+
+
+def _as_six(address: str) -> str:
+    """Spell the IPv6 address that stands for an IPv4 one."""
+    return "fd00::" + address.replace(".", ":")
 
 
 def address(number: int) -> str:
