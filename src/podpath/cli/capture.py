@@ -18,8 +18,6 @@ from podpath.diagnosis.capture_filter import Wanted, narrow, parse_wanted
 from podpath.net.errors import MissingExtra, UsageError
 from podpath.report.capture_json import render_capture_json
 from podpath.report.capture_text import render_capture
-from podpath.report.ladder import render_ladder
-from podpath.report.ladder_svg import render_ladder_svg
 
 _WANTED = "podpath.wanted"
 """Where the filters of one call are kept: any number of them narrows what is shown."""
@@ -74,6 +72,9 @@ def capture(files: tuple[str, ...], *, ladder: bool, svg: str | None, as_json: b
     style = choose_style(colour, verbose=verbose)
     drawings: list[str] = []
     if ladder or svg:
+        from podpath.report.ladder import render_ladder  # noqa: PLC0415  # only where something is drawn
+        from podpath.report.ladder_svg import render_ladder_svg  # noqa: PLC0415  # as above
+
         drawn = _draw(matched or match_captures(case, (), least=1), answer, wanted)
         drawings += [render_ladder(drawn, style)] if ladder else []
         if svg:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -52,16 +53,21 @@ class MatchedCaptures:
     def __init__(self, kept: Sequence[Kept], printed: Sequence[PrintedCapture] = ()) -> None:
         """Match all captures; printed ones whose packets have no times are left out."""
         from podpath.capture.flows import number_flows  # noqa: PLC0415 - NumPy is an extra, and slow to load
-        from podpath.capture.matching import match_captures  # noqa: PLC0415 - as above
         from podpath.capture.points import number_points  # noqa: PLC0415 - as above
 
         self._kept = {capture.name: capture for capture in kept}
         shown = [*map(_show_kept, self._kept.values()), *(one for each in printed if (one := _show_printed(each)) is not None)]
         self._shown = {one.file.name: one for one in shown}
-        files = [one.file for one in self._shown.values()]
-        flows = [number_flows(file.capture.packets.columns) for file in files]
-        self.matching: Matching | None = match_captures(files, flows) if any(len(each) for each in flows) else None
-        self._points = self.matching.points if self.matching is not None else number_points(files).points
+        self._files = [one.file for one in self._shown.values()]
+        self._flows = [number_flows(file.capture.packets.columns) for file in self._files]
+        self._points = number_points(self._files).points
+
+    @cached_property
+    def matching(self) -> Matching | None:
+        """What all captures show of one another; None where there is nothing to match."""
+        from podpath.capture.matching import match_captures  # noqa: PLC0415 - as above
+
+        return match_captures(self._files, self._flows) if any(len(each) for each in self._flows) else None
 
     @property
     def points(self) -> tuple[CapturedPoint, ...]:
@@ -77,15 +83,14 @@ class MatchedCaptures:
         if len(columns) <= WHOLE:
             return None
         from podpath.capture.connections import follow_connections  # noqa: PLC0415 - as above
-        from podpath.capture.flows import number_flows  # noqa: PLC0415 - as above
 
-        found = follow_connections(columns, number_flows(columns))
+        found = follow_connections(columns, self._flows[0])
         return Counter(state for state, tcp in zip(found.state, found.tcp.tolist(), strict=True) if tcp)
 
     def find_lost(self) -> tuple[LostPacket, ...]:
         """Give what was lost between points; nothing where there is one alone."""
-        matching = self.matching
-        if matching is None or len(matching.points) < 2:
+        matching = self.matching if len(self._points) > 1 else None
+        if matching is None:
             return ()
         from podpath.capture.losses import find_losses  # noqa: PLC0415 - as above
         from podpath.capture.shared_way import lies_on_one_way  # noqa: PLC0415 - as above

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from podpath.checks.finding import Finding
 from podpath.datapath.trace import Branch, Delivered, Dropped, Rejected, Trace, Transmitted
 from podpath.diagnosis.connections import Observed, Seen, kind_of
-from podpath.diagnosis.symptoms import Symptom
-from podpath.diagnosis.worlds import Judgement
 from podpath.net.provenance import Span
 from podpath.node.node import HOST
+
+if TYPE_CHECKING:  # reports of captures alone need none of the walks
+    from podpath.diagnosis.symptoms import Symptom
+    from podpath.diagnosis.worlds import Judgement
 
 QUOTED = 2
 """Lines of each side that are quoted."""

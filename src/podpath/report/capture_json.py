@@ -8,7 +8,7 @@ from podpath.diagnosis.capture_answer import CaptureAnswer, CapturedConnection
 from podpath.node.case import CapturedPoint
 from podpath.report.borders import gap_object, quote_object
 from podpath.report.escape import escape
-from podpath.report.json_documents import finding_object
+from podpath.report.finding_json import finding_object
 
 CAPTURE_SCHEMA = "podpath/capture/v1"
 

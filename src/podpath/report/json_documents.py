@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from podpath.checks.finding import Finding, Repair
 from podpath.datapath.trace import Conversation
 from podpath.diagnosis.diagnosis import Diagnosis, Question
 from podpath.diagnosis.meeting import Meeting
@@ -13,6 +12,7 @@ from podpath.net.provenance import Gap
 from podpath.report.borders import branch_object, gap_object, packet_object, quote_object
 from podpath.report.diagnosis_text import representative
 from podpath.report.escape import escape
+from podpath.report.finding_json import finding_object
 
 DIAGNOSIS_SCHEMA = "podpath/diagnosis/v1"
 TRACE_SCHEMA = "podpath/trace/v1"
@@ -57,31 +57,6 @@ def render_trace_json(conversation: Conversation, gaps: Sequence[Gap]) -> str:
             "gaps": [gap_object(gap) for gap in gaps],
         }
     )
-
-
-def finding_object(finding: Finding) -> dict[str, object]:
-    """Give a finding as the schemas have it."""
-    return {
-        "check": finding.check,
-        "severity": finding.severity,
-        "claim": escape(finding.claim),
-        "evidence": [quote_object(span) for span in finding.evidence],
-        "reasoning": [escape(sentence) for sentence in finding.reasoning],
-        "history": [escape(sentence) for sentence in finding.history],
-        "breaks": [escape(item) for item in finding.breaks],
-        "repairs": [_repair(repair) for repair in finding.repairs],
-        "prevention": escape(finding.prevention),
-        "certainty": finding.certainty,
-    }
-
-
-def _repair(repair: Repair) -> dict[str, object]:
-    return {
-        "title": escape(repair.title),
-        "commands": [escape(command) for command in repair.commands],
-        "proven": repair.proven or None,
-        "side_effects": [escape(effect) for effect in repair.side_effects],
-    }
 
 
 def _conversation(conversation: Conversation) -> dict[str, object]:

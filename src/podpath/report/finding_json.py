@@ -1,0 +1,32 @@
+"""A finding as the schemas of JSON answers have it."""
+
+from __future__ import annotations
+
+from podpath.checks.finding import Finding, Repair
+from podpath.report.borders import quote_object
+from podpath.report.escape import escape
+
+
+def finding_object(finding: Finding) -> dict[str, object]:
+    """Give a finding as the schemas have it."""
+    return {
+        "check": finding.check,
+        "severity": finding.severity,
+        "claim": escape(finding.claim),
+        "evidence": [quote_object(span) for span in finding.evidence],
+        "reasoning": [escape(sentence) for sentence in finding.reasoning],
+        "history": [escape(sentence) for sentence in finding.history],
+        "breaks": [escape(item) for item in finding.breaks],
+        "repairs": [_repair(repair) for repair in finding.repairs],
+        "prevention": escape(finding.prevention),
+        "certainty": finding.certainty,
+    }
+
+
+def _repair(repair: Repair) -> dict[str, object]:
+    return {
+        "title": escape(repair.title),
+        "commands": [escape(command) for command in repair.commands],
+        "proven": repair.proven or None,
+        "side_effects": [escape(effect) for effect in repair.side_effects],
+    }
