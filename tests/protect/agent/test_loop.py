@@ -17,6 +17,8 @@ from typing import Any
 import pytest
 
 from podpath.collect.netns import inside
+from tests import kube_objects as kube
+from tests.apiserver import ApiServer
 
 NAME = f"psy-agent-{os.getpid()}"
 HANDLE = f"/run/netns/{NAME}"
@@ -38,14 +40,14 @@ pytestmark = pytest.mark.kernel("iptables-nft")
 class Running:
     """An agent in a namespace."""
 
-    def __init__(self, folder: Path, environment: dict[str, str] | None = None, wrap: tuple[str, ...] = ()) -> None:
+    def __init__(self, folder: Path, wrap: tuple[str, ...] = (), netns: str | None = NAME) -> None:
         """Start it."""
         self.config = folder / "agent.toml"
         self.log = folder / "log"
         with self.log.open("wb") as log:
             command = [sys.executable, "-m", "podpath", "protect", "agent", "--config", str(self.config)]
-            started = ["ip", "netns", "exec", NAME, *wrap, *command]
-            self.process = subprocess.Popen(started, stderr=log, env=os.environ | (environment or {}))
+            where = () if netns is None else ("ip", "netns", "exec", netns)
+            self.process = subprocess.Popen([*where, *wrap, *command], stderr=log)
 
     def get(self, path: str) -> tuple[int, str]:
         """Ask an endpoint; 0 where nobody answers yet."""
@@ -244,6 +246,28 @@ def test_it_runs_with_one_capability_as_nobody(agent: Callable[..., Running], tm
     lacking = next(line for line in running.lines() if line["message"] == "a part lacks capabilities")
     assert lacking["part_named"] == "order"
     assert lacking["lacks"] == ["CAP_NET_RAW is missing: legacy iptables, which asks through a raw socket"]
+
+
+def test_the_taint_is_put_there_before_any_part_has_looked(
+    agent: Callable[..., Running], api_server: ApiServer, tmp_path: Path
+) -> None:
+    """From the first moment on, with the parts and the API server in one process; nothing secret is logged (G12, G14)."""
+    api_server.kubectl("delete", "node", "whole", "--ignore-not-found")
+    api_server.apply(kube.node("whole"))
+    path = tmp_path / "agent.toml"
+    kubernetes = f'[kubernetes]\nkubeconfig = "{api_server.kubeconfig()}"\n'
+    path.write_text(f'node = "whole"\n{path.read_text(encoding="utf-8")}{kubernetes}', encoding="utf-8")
+    # The API server listens on the machine's loopback address, so the agent runs there, and only looks.
+    path.write_text(path.read_text(encoding="utf-8").replace("[sysctl]", '[sysctl]\nmode = "report"'), encoding="utf-8")
+    path.write_text(
+        path.read_text(encoding="utf-8").replace('mode = "fix"', 'mode = "report"').replace(":9809", ":0"), encoding="utf-8"
+    )
+    running = agent(netns=None)
+
+    put_right = "the node's taint was put right"
+    assert wait_until(lambda: [line["there"] for line in running.lines() if line["message"] == put_right] == [True, False])
+    assert "token-0123456789" not in running.log.read_text(encoding="utf-8")
+    assert running.end() == 0
 
 
 def test_no_part_asks_the_wall_clock() -> None:

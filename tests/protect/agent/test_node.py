@@ -89,7 +89,11 @@ def test_the_taint_is_there_from_the_start_until_ready_and_comes_back(
 ) -> None:
     """Before any part has looked it is put there; it goes when all are ready, and is put back on regression (G14)."""
     parts, keeper = speaking(Status(ready=False, why="it has not looked yet"))
+    parts.standing = {}
     assert wait_until(lambda: tainted(server))
+    parts.standing = {"sysctl": Status(ready=False, why="it has not looked yet")}
+    time.sleep(1.5)
+    assert tainted(server)
     parts.standing = {"sysctl": GOOD}
     assert wait_until(lambda: not tainted(server))
     parts.standing = {"sysctl": BAD}

@@ -133,12 +133,13 @@ class Agent:
         surroundings = Surroundings(environment=self._environment, statuses=self.statuses)
         for name in [name for name, (recipe, _) in self._parts.items() if wanted.get(name) != recipe]:
             self._drop(name)
-        for name, recipe in wanted.items():
-            if name not in self._parts:
-                keeper = make_keeper(name, config, surroundings)
-                with self._lock:
-                    self._parts[name] = (recipe, keeper)
-                keeper.start()
+        new = {
+            name: (recipe, make_keeper(name, config, surroundings)) for name, recipe in wanted.items() if name not in self._parts
+        }
+        with self._lock:
+            self._parts |= new  # all of them before any begins: who asks how the parts stand hears of each
+        for _, keeper in new.values():
+            keeper.start()
 
     def _drop(self, name: str) -> None:
         _, keeper = self._parts[name]

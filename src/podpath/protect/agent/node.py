@@ -88,7 +88,7 @@ class _Speaker:
 
     def step(self, statuses: Mapping[str, Status], now: float) -> None:
         """Say what is to be said now; where the server is away, wait."""
-        ready = all(status.ready for status in statuses.values())
+        ready = bool(statuses) and all(status.ready for status in statuses.values())
         wanted = self._taint.hear(ready, now) if self._voice.options.taint else False
         self._gather(statuses)
         if now < self._not_before:
