@@ -50,12 +50,12 @@ def free_port() -> int:
 class ApiServer:
     """One kube-apiserver with its etcd, in a folder of its own, on ports of its own that restarts keep."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, host: str = "127.0.0.1") -> None:
         """Lay out the folder: tokens, a key for service accounts, kubeconfigs. Nothing runs yet."""
-        self.home = home
+        self.home, self.host = home, host
         self.port = free_port()
         self.etcd_port = free_port()
-        self.url = f"https://127.0.0.1:{self.port}"
+        self.url = f"https://[{host}]:{self.port}" if ":" in host else f"https://{host}:{self.port}"
         self.authority = home / "certs" / "apiserver.crt"
         self._etcd: subprocess.Popen[bytes] | None = None
         self._server: subprocess.Popen[bytes] | None = None
@@ -85,9 +85,10 @@ class ApiServer:
     def start(self, token: str = ADMIN) -> None:
         """Start the server and wait until it says that it is ready; the admin's token may be another."""
         arguments: list[str | Path] = [
-            *(f"--etcd-servers=http://127.0.0.1:{self.etcd_port}", "--bind-address=127.0.0.1", f"--secure-port={self.port}"),
+            *(f"--etcd-servers=http://127.0.0.1:{self.etcd_port}", f"--bind-address={self.host}", f"--secure-port={self.port}"),
             *(f"--cert-dir={self.home / 'certs'}", f"--token-auth-file={self.home / 'tokens.csv'}"),
-            *("--authorization-mode=Node,RBAC", "--service-cluster-ip-range=10.96.0.0/16", "--allow-privileged=true"),
+            *("--authorization-mode=Node,RBAC", "--allow-privileged=true"),
+            f"--service-cluster-ip-range={'fd00:96::/112' if ':' in self.host else '10.96.0.0/16'}",
             *("--service-account-issuer=https://podpath.test", f"--service-account-signing-key-file={self.home / 'sa.key'}"),
             *(f"--service-account-key-file={self.home / 'sa.key'}", "--disable-admission-plugins=ServiceAccount"),
             *("--watch-cache=true", "--v=1"),
@@ -175,7 +176,7 @@ class ApiServer:
         self.kubectl("-n", namespace, "patch", kind, name, "--subresource=status", "--type=merge", "-p", patch)
 
     def _ask(self, path: str, token: str) -> int:
-        connection = HTTPSConnection("127.0.0.1", self.port, timeout=2, context=ssl.create_default_context(cafile=self.authority))
+        connection = HTTPSConnection(self.host, self.port, timeout=2, context=ssl.create_default_context(cafile=self.authority))
         try:
             connection.request("GET", path, headers={"Authorization": f"Bearer {token}"})
             return connection.getresponse().status

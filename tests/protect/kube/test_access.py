@@ -9,7 +9,7 @@ import pytest
 from podpath.protect.kube import access
 from podpath.protect.kube.client import Client
 from podpath.protect.kube.objects import Status
-from tests.apiserver import AGENT, ApiServer
+from tests.apiserver import ADMIN, AGENT, ApiServer, home, missing
 from tests.protect.kube.scripted import Answer, Scripted, write_kubeconfig
 
 SECRET = "very-secret-token"
@@ -106,3 +106,24 @@ def test_a_service_account_reaches_the_real_server(api_server: ApiServer, accoun
 
     with Client(access.find(environment=environment, account=account)) as client:
         assert b"gitVersion" in client.request("GET", "/version")
+
+
+def test_a_server_on_a_bare_ipv6_address_is_reached_and_followed(account: Path) -> None:
+    """On a cluster of IPv6 the environment holds an address without brackets: a real server there is spoken to and watched."""
+    lacking = missing()
+    if lacking is not None:
+        pytest.skip(f"needs {lacking}")
+    with home() as folder, ApiServer(Path(folder), "::1") as server:
+        (account / "token").write_text(ADMIN, encoding="utf-8")
+        (account / "ca.crt").write_bytes(server.authority.read_bytes())
+        environment = {"KUBERNETES_SERVICE_HOST": "::1", "KUBERNETES_SERVICE_PORT": str(server.port)}
+        way = access.find(environment=environment, account=account)
+        with Client(way) as client:
+            version = client.request("GET", "/version")
+            query = {"watch": "true", "timeoutSeconds": "1"}
+            with client.stream("/api/v1/namespaces", query=query) as stream:
+                lines = list(stream.lines())
+
+    assert f"https://[::1]:{server.port}" == way.server
+    assert b"gitVersion" in version
+    assert b"kube-system" in b"".join(lines)
