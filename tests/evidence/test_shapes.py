@@ -25,6 +25,11 @@ LINES = [
     ("  Warning  Unhealthy  4s (x4 over 7m)  kubelet  Readiness probe failed", "events"), ("Name:              web",
     "kubectl describe"),
     ("NAME   READY   STATUS    RESTARTS   AGE", "kubectl get"), ("W0211 01:12:52.815335       1 a.go:286] x", "component log"),
+    ("type=SERVICE_STOP msg=audit(1741744143.120:421): pid=1", "component log"),
+    ("Start-Date: 2025-03-12  09:48:58", "component log"),
+    ("[Wed Mar 12 09:49:03 2025] eth0: link is down", "component log"),
+    ("<34>1 2025-03-12T09:49:03Z n su - - - x", "component log"),
+    ("Mar 12 09:48:58 Updated: polkit-0.112-26.el7_9.1.x86_64", "component log"),
     ("curl: (7) Failed", "curl"), ("PING 10.0.0.1 (10.0.0.1) 56(84) bytes of data.", "ping"),
     (";; connection timed out; no servers could be reached", "dns"), ("table inet filter {", "nft"),
 ]  # fmt: skip

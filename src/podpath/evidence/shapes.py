@@ -118,6 +118,8 @@ SHAPES: tuple[Shape, ...] = (
     _shape("component log", "kubectl journalctl docker crictl cat grep tail dmesg",
            r"[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ \S+:\d+\]|(?:time=\"?\d{4}-|ts=\d{4}-|level=\w+ )|"
            r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S*\s+\S|\d{4}/\d\d/\d\d \d\d:\d\d:\d\d |"
+           r"(?:node=\S+ )?type=\w+ msg=audit\(|<\d{1,3}>1 \d{4}-|\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}\] |"
+           r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d (?:Updated|Installed|Erased): |(?:Start|End)-Date: \d{4}-|"
            r"[A-Z][a-z]{2} [ \d]?\d \d\d:\d\d:\d\d \S+ \S+:|\[ *\d+\.\d{6}\] |\{\"(?:level|ts|time|msg|severity|log)\"|"
            r".*\b(?:dial (?:tcp|udp)[46]? \S+:\d+: |read (?:tcp|udp) \S+->\S+: )",
            nested=True),
