@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -60,6 +62,15 @@ class Running:
                     return error.code, error.read().decode()
             except OSError:
                 return 0, ""
+
+    def count(self, name: str) -> int:
+        """Read a counter without labels."""
+        found = re.search(rf"^podpath_protect_{name} (\d+)$", self.get("/metrics")[1], re.MULTILINE)
+        return int(found[1]) if found else -1
+
+    def counts_on(self, name: str, past: int) -> bool:
+        """Tell whether a counter has passed a number."""
+        return self.count(name) > past
 
     def lines(self) -> list[dict[str, Any]]:
         """Give what it logged."""
@@ -160,11 +171,12 @@ def test_a_changed_configuration_is_taken_over(agent: Callable[..., Running]) ->
     assert "podpath_protect_config_valid 0\n" in running.get("/metrics")[1]
     assert running.get("/readyz")[0] == 200
 
-    looks = running.get("/metrics")[1].split("podpath_protect_order_looks_total ")[1].split("\n")[0]
+    looks = running.count("order_looks_total")
     running.config.write_text(good.replace("value = 0", "value = 1"), encoding="utf-8")
     assert wait_until(lambda: look("lxc1") == "1")
     assert "podpath_protect_config_valid 1\n" in running.get("/metrics")[1]
-    assert f"podpath_protect_order_looks_total {looks}\n" in running.get("/metrics")[1]
+    assert running.count("order_looks_total") == looks
+    assert running.count("sysctl_looks_total") < 5
     refused = [line["error"] for line in running.lines() if "refused" in line["message"]]
     assert any(error.startswith(f"{running.config}:12: expected one of mode, leave_out") for error in refused)
 
@@ -267,6 +279,29 @@ def test_the_taint_is_put_there_before_any_part_has_looked(
     put_right = "the node's taint was put right"
     assert wait_until(lambda: [line["there"] for line in running.lines() if line["message"] == put_right] == [True, False])
     assert "token-0123456789" not in running.log.read_text(encoding="utf-8")
+    assert running.end() == 0
+
+
+@pytest.mark.kernel("iptables-nft", "faketime")
+def test_steps_of_the_clock_change_nothing(agent: Callable[..., Running], tmp_path: Path) -> None:
+    """The clock is set a day on and a year back under the running agent: drift is put back as before, and polls go on."""
+    clock = tmp_path / "clock"
+    clock.write_text("+0", encoding="utf-8")
+    path = tmp_path / "agent.toml"
+    path.write_text(path.read_text(encoding="utf-8").replace("[sysctl]", '[sysctl]\npoll = "1s"'), encoding="utf-8")
+    shim = next(Path("/usr/lib").glob("*/faketime/libfaketime.so.1"))
+    settings = (f"LD_PRELOAD={shim}", f"FAKETIME_TIMESTAMP_FILE={clock}", "FAKETIME_NO_CACHE=1", "FAKETIME_DONT_FAKE_MONOTONIC=1")
+    running = agent(wrap=("env", *settings))
+    assert wait_until(lambda: running.get("/readyz")[0] == 200)
+    for step in ("+1d", "-1y", "+0"):
+        clock.write_text(step, encoding="utf-8")
+        put("lxc1", 2)
+        assert wait_until(lambda: look("lxc1") == "0", 3.0)
+        assert (running.get("/readyz")[0], running.get("/livez")[0]) == (200, 200)
+        looks = running.count("sysctl_looks_total")
+        assert wait_until(functools.partial(running.counts_on, "sysctl_looks_total", looks + 1), 10.0)
+
+    assert len({line["time"][:4] for line in running.lines()}) == 2
     assert running.end() == 0
 
 
