@@ -17,6 +17,7 @@ from podpath.evidence.records import ArpRecord, PacketRecord, Reading
 from podpath.evidence.tcpdump_arp import parse_arp
 from podpath.evidence.tcpdump_frame import Frame, parse_frame, parse_mac
 from podpath.evidence.tcpdump_packet import Body, parse_body, parse_header
+from podpath.evidence.tcpdump_plain import Plain, parse_plain
 from podpath.net import protocols
 from podpath.net.addresses import IfName
 from podpath.net.provenance import Source
@@ -93,6 +94,10 @@ class _Reader:
     def step(self, index: int) -> int:
         """Read what starts on a line; give the index of the next."""
         line = self._lines[index]
+        plain = parse_plain(line) if self._stands_alone(index) else None
+        if plain is not None:
+            self._add_plain(index, plain)
+            return index + 1
         if not line.strip() or self.ledger.elide(index):
             return index + 1
         trailer = _TRAILER.match(line)
@@ -106,6 +111,24 @@ class _Reader:
             self._note(index)
             return index + 1
         return self._read_packet(index, frame)
+
+    def _stands_alone(self, index: int) -> bool:
+        """Tell whether no line below can go on with a line: all that do are indented, but for the text of `-A`."""
+        return not self._point.text and (index + 1 >= len(self._lines) or not self._lines[index + 1].startswith((" ", "\t")))
+
+    def _add_plain(self, index: int, plain: Plain) -> None:
+        self._latest = plain.time
+        link = plain.link or self._point.link
+        record = PacketRecord(
+            span=self.ledger.span(index),
+            time=plain.time,
+            packet=plain.packet,
+            link=IfName(link) if link is not None else None,
+            direction=plain.direction,
+            relative=not self._point.absolute and not plain.packet.flags & protocols.SYN,
+            note=plain.note,
+        )
+        self.ledger.add(record)
 
     def _note(self, index: int) -> None:
         """Keep a line between packets: a short note, or what cannot be read."""
@@ -217,9 +240,14 @@ class _Reader:
             note=", ".join(part for part in (frame.tags, note) if part),
             tunnel=inside,
             mtu=int(limit["mtu"]) if limit is not None else 0,
-            wrong_sum=packet is not None and any(_has_wrong_sum(line) for line in self._lines[index : last + 1]),
+            wrong_sum=packet is not None and self._says_wrong(index, last, inside),
         )
         self.ledger.add(record)
+
+    def _says_wrong(self, index: int, last: int, inside: str) -> bool:
+        """Tell whether a packet's lines call its checksum wrong; on a line that a tunnel's packet shares it is the outer one."""
+        shared = bool(inside) and f"{inside.partition(' ')[0]}, " in self._lines[index]
+        return not shared and any(_has_wrong_sum(line) for line in self._lines[index : last + 1])
 
 
 def parse_point(command: str | None) -> _Point:
