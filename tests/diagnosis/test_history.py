@@ -54,6 +54,7 @@ def test_the_likelier_of_two_possibilities() -> None:
     assert ["rp-filter", "hairpin"] == [one.check for one in joined.findings]
     assert 0.8 == round(sum(one.certainty for one in joined.findings), 2)
     assert "possible" == joined.verdict
+    assert joined.findings[0].claim.startswith("It is rp-filter. What may have set it: tuned started")
 
 
 def test_the_kernel_says_it_itself() -> None:

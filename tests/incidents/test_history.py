@@ -83,6 +83,23 @@ def test_logs_beside_the_bundle(incident: Path, tmp_path: Path) -> None:
     check_history(diagnose(incident / "bundle", log, *TIMES), "messages", CLAIM.replace("2.1 s", "2 s"))
 
 
+def test_without_the_sysctl_the_logs_weigh(incident: Path, tmp_path: Path) -> None:
+    """Where the ticket lacks the sysctl it stays undecided and asks for it, but the cause that the logs lead to gains."""
+    text = (incident / "ticket.md").read_text(encoding="utf-8").partition("The only thing that happened")[0]
+    pasted = f"On the node:\n\n```\n$ grep 00:3 /var/log/messages\n{LOG}\n$ kubectl -n orders logs pg-main-0\n{CLIENT}```\n"
+    shares = []
+    for name, body in (("bare.md", text), ("logs.md", text + pasted)):
+        (tmp_path / name).write_text(body, encoding="utf-8")
+        done = podpath("diagnose", tmp_path / name, "--json")
+        document = json.loads(done.stdout)
+        first = next(finding for finding in document["findings"] if finding["severity"] == "cause")
+        assert (3, "rp-filter") == (done.returncode, first["check"])
+        assert "rp_filter" in document["unknowns"][0]["ask"]
+        shares.append(first["certainty"])
+
+    assert shares[0] < shares[1] < 1
+
+
 def test_the_good_twin_stays_good(incident: Path, tmp_path: Path) -> None:
     """On a node without the fault the same log accuses nothing: the restart is a note."""
     log = tmp_path / "messages"

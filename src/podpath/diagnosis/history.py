@@ -48,7 +48,8 @@ def _join(finding: Finding, chronicle: Chronicle) -> Finding:
     story, lead = found
     claim = finding.claim
     if story.before is not None:
-        claim = f"{claim} What set it: {story.strike.mark.words}, {tell_before(story.before)}."
+        known = "What set it" if finding.certainty == 1 else "What may have set it"
+        claim = f"{claim} {known}: {story.strike.mark.words}, {tell_before(story.before)}."
     return replace(
         finding,
         claim=claim,
