@@ -6,8 +6,12 @@ because the other one does not show it.
 
 from __future__ import annotations
 
+from collections import defaultdict
+
+import numpy as np
+from numpy.typing import NDArray
+
 from podpath.capture.matching import Matching
-from podpath.capture.path_order import measure_apart
 from podpath.capture.sightings import Loss
 from podpath.capture.witnesses import NEIGHBOURS
 
@@ -27,10 +31,14 @@ def lies_on_one_way(matching: Matching, loss: Loss) -> bool:
 
 
 def _share(matching: Matching, way: int, near: tuple[str, str], far: tuple[str, str]) -> bool:
-    placed = matching.order(way)
-    apart = measure_apart(matching.joined, placed)
-    places = [_place(matching, int(matching.joined.point[each.rows[0]])) for each in placed]
-    return any({places[one], places[other]} == {near, far} for one, other in apart)
+    joined = matching.joined
+    rows: dict[tuple[str, str], list[NDArray[np.int64]]] = defaultdict(list)
+    for each in matching.order(way):
+        rows[_place(matching, int(joined.point[each.rows[0]]))].append(each.rows)
+    if near not in rows or far not in rows:
+        return False
+    one, other = np.concatenate(rows[near]), np.concatenate(rows[far])
+    return any(bool(np.isin(values[one], values[other]).any()) for values in (joined.same, joined.column("seq")))
 
 
 def _place(matching: Matching, point: int) -> tuple[str, str]:
