@@ -1,11 +1,12 @@
-"""How fast captures become columns and flows, beside the programs that people use: on the same file, one after the other.
+"""How fast captures become columns, and TCP is analysed, beside the programs that people use: on the same file, in the same run.
 
-Each program reads the whole file once a round; the file is in the page cache for all of them. What is not installed is left out.
+All figures are CPU time, the median of five rounds in which each program reads the whole file from the page cache; podpath maps
+it anew each time. Memory is what a process had at its peak besides the mapped file. What is not installed is left out.
 """
 
 from __future__ import annotations
 
-import mmap
+import resource
 import shutil
 import statistics
 import subprocess
@@ -17,35 +18,68 @@ from pathlib import Path
 
 from bench.made_capture import make_capture
 from bench.measurement import Measurement, emit
+from podpath.capture.connections import follow_connections
 from podpath.capture.flows import number_flows
-from podpath.capture.read import read_capture
+from podpath.capture.index import Contents
+from podpath.capture.read import read_batches, read_capture
+from podpath.capture.tcp import analyse_segments
+from podpath.collect.mapping import map_file
 
-PACKETS = 1_000_000
-ROUNDS, SLOW_ROUNDS = 5, 1
+PACKETS, ROUNDS = 1_000_000, 5
 PEERS: dict[str, tuple[str, ...]] = {
     "tcptrace -n": ("tcptrace", "-n"),
     "tcpdump -nn": ("tcpdump", "-nn", "-r"),
-    "tshark -T fields": ("tshark", "-n", "-T", "fields", "-e", "ip.src", "-e", "ip.dst", "-e", "tcp.seq", "-e", "tcp.len", "-r"),
+    "tshark -z expert": ("tshark", "-n", "-q", "-z", "expert", "-r"),
 }
 UNIT = "M packets/s"
+MEMORY = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from pathlib import Path
+from bench.capture_columns import analyse_file, read_in_batches
+(read_in_batches if sys.argv[3] == "batches" else analyse_file)(Path(sys.argv[2]))
+status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+print((int(status["VmHWM"].split()[0]) - int(sys.argv[4])) / 1024)
+"""
+"""Prints the peak of a process' memory, in MB, without the KB of the mapped file that it had read."""
 
 
-def median(work: Callable[[], object], rounds: int) -> float:
-    """Give the median wall time of some work, in seconds."""
+def median(work: Callable[[], object], rounds: int = ROUNDS) -> float:
+    """Give the median CPU time of some work and of the programs that it starts, in seconds."""
     times = []
     for _ in range(rounds):
-        started = time.perf_counter()
+        started = time.process_time() + children()
         work()
-        times.append(time.perf_counter() - started)
+        times.append(time.process_time() + children() - started)
     return statistics.median(times)
 
 
-def read_file(path: Path, *, flows: bool = False) -> None:
+def children() -> float:
+    """Give the CPU time of the programs that were started and have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def read_file(path: Path) -> None:
     """Read a capture from a fresh memory map."""
     with path.open("rb") as file:
-        capture = read_capture(memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)))
-    if flows:
-        number_flows(capture.packets.columns)
+        read_capture(map_file(file))
+
+
+def analyse_file(path: Path) -> None:
+    """Read a capture, and look at each packet and each connection of TCP."""
+    with path.open("rb") as file:
+        columns = read_capture(map_file(file)).packets.columns
+    flows = number_flows(columns)
+    analyse_segments(columns, flows)
+    follow_connections(columns, flows)
+
+
+def read_in_batches(path: Path) -> None:
+    """Read a capture of any length, some packets at a time."""
+    with path.open("rb") as file:
+        for _ in read_batches(map_file(file), Contents(), batch=1 << 17):
+            pass
 
 
 def run_peer(command: tuple[str, ...], path: Path) -> None:
@@ -53,25 +87,47 @@ def run_peer(command: tuple[str, ...], path: Path) -> None:
     subprocess.run([*command, str(path)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
 
 
+def memory(path: Path, how: str) -> float:
+    """Give the peak of a process' memory beyond the mapped file, in MB."""
+    root = str(Path(__file__).resolve().parents[1])
+    arguments = [sys.executable, "-c", MEMORY, root, str(path), how, str(path.stat().st_size // 1024)]
+    return float(subprocess.run(arguments, stdout=subprocess.PIPE, text=True, check=True).stdout)
+
+
+def measure_speed(name: str, path: Path, millions: float) -> Iterator[Measurement]:
+    """Measure columns and TCP analysis of one file, each beside the other programs."""
+    columns, analysed = (millions / median(lambda work=work: work(path)) for work in (read_file, analyse_file))  # type: ignore[misc]
+    peers = {peer: command for peer, command in PEERS.items() if shutil.which(command[0]) is not None}
+    for missing in PEERS.keys() - peers.keys():
+        print(f"capture_columns: {missing.split()[0]} is not installed", file=sys.stderr)
+    rates = {peer: millions / median(lambda command=command: run_peer(command, path)) for peer, command in peers.items()}  # type: ignore[misc]
+    for what, value, goal in (("file to columns", columns, 4.0), ("file to TCP analysis", analysed, 2.0)):
+        yield Measurement(f"{what}, {name}, goal {goal:g}", value, UNIT, more_is_better=True)
+        for peer, other in rates.items():
+            yield Measurement(f"{what}, {name}", value, UNIT, None, more_is_better=True, against=peer, other=other)
+
+
 def measure() -> Iterator[Measurement]:
-    """Measure a plain capture, and one with a fifth of its flows in VXLAN."""
+    """Measure a plain capture, and one with a fifth of its flows in VXLAN; then memory, and the start."""
     with tempfile.TemporaryDirectory() as folder:
         for name, share in (("plain", 0.0), ("20 % VXLAN", 0.2)):
-            path = Path(folder) / "made.pcap"
+            path = Path(folder) / f"{share}.pcap"
             made = make_capture(PACKETS, vxlan=share)
             path.write_bytes(made.data)
-            millions = made.packets / 1e6
-            columns = millions / median(lambda path=path: read_file(path), ROUNDS)  # type: ignore[misc]  # bound at once
-            flows = millions / median(lambda path=path: read_file(path, flows=True), ROUNDS)  # type: ignore[misc]  # as above
-            yield Measurement(f"file to columns and flows, {name}", flows, UNIT, more_is_better=True)
-            yield Measurement(f"file to columns, {name}", columns, UNIT, more_is_better=True)
-            for peer, command in PEERS.items():
-                if shutil.which(command[0]) is None:
-                    print(f"capture_columns: {command[0]} is not installed", file=sys.stderr)
-                    continue
-                rounds = ROUNDS if command[0] == "tcptrace" else SLOW_ROUNDS
-                other = millions / median(lambda command=command, path=path: run_peer(command, path), rounds)  # type: ignore[misc]
-                yield Measurement(f"file to columns, {name}", columns, UNIT, None, more_is_better=True, against=peer, other=other)
+            yield from measure_speed(name, path, made.packets / 1e6)
+        path = Path(folder) / "0.0.pcap"
+        yield Measurement("memory beyond the file, TCP analysis of 1 M packets", memory(path, "whole"), "MB", 600)
+        four = Path(folder) / "four.pcap"
+        whole = path.read_bytes()
+        four.write_bytes(whole + whole[24:] * 3)
+        once, more = memory(path, "batches"), memory(four, "batches")
+        yield Measurement(
+            "memory beyond the file, columns in batches", more, "MB", 600, against="a quarter of the file", other=once
+        )
+        short = Path(folder) / "short.pcap"
+        short.write_bytes(make_capture(100_000).data)
+        start = median(lambda: run_peer((sys.executable, "-m", "podpath", "capture"), short))
+        yield Measurement("podpath capture, 100,000 packets, from a cold start, goal 500 ms, CPU", start * 1000, "ms")
 
 
 if __name__ == "__main__":
