@@ -403,7 +403,21 @@ def test_wrong_checksum_of_a_tunnel_counts_where_it_comes_in() -> None:
 
     assert ["vxlan-outer"] == faults(incoming)
     assert faults(outgoing) == []
+    assert ["risk"] == [finding.severity for finding in found(incoming, "vxlan-outer")]
     assert ["note"] == [finding.severity for finding in found(outgoing, "checksum-offload")]
+
+
+def test_wrong_checksum_of_a_tunnel_is_a_fault_where_nothing_in_it_is_answered() -> None:
+    """What the tunnel carries tells: an answer means that the sum was only not finished yet."""
+    bad = "[bad udp cksum 0x58ad -> 0x2ab4!] "
+    inner = "IP (tos 0x0, ttl 64, id 7, offset 0, flags [DF], proto TCP (6), length 60)"
+    carried = f"    {CLIENT} > {SERVER}: Flags [S], seq 7, win 5, length 0"
+    asked = (*tunnelled("In ", bad).split("\n"), inner, carried)
+    answer = tcp(0.1, f"{SERVER} > {CLIENT}", "S.", 9, 8, where="cni0  In ")
+    unanswered, answered = (case_of(*lines, command="tcpdump -vvnni any") for lines in (asked, (*asked, answer)))
+
+    assert ["fault"] == [finding.severity for finding in found(unanswered, "vxlan-outer")]
+    assert found(answered, "vxlan-outer") == []
 
 
 def test_one_direction_alone_is_noted_where_the_other_arrives() -> None:

@@ -54,8 +54,9 @@ def look(case: Case, talks: Talks) -> Iterator[Finding]:
             torn[ends].append(seen)
     tunnels = {(seen.packet.src, seen.packet.dst) for seen in case.sightings if _is_outer(seen)}
     for key, found in wrong.items():
-        if found:
-            yield _report_sums(found, whole[key])
+        answered = _is_answered(case, found[0]) if found else True
+        if answered is not True:
+            yield _report_sums(found, whole[key], shown=answered is False)
     for pair, pieces in torn.items():
         if pair in tunnels:
             yield _report_fragments(pieces)
@@ -65,14 +66,29 @@ def _is_outer(seen: Sighting) -> bool:
     return seen.packet.protocol == protocols.UDP and seen.packet.dport in PORTS
 
 
-def _report_sums(found: Sequence[Sighting], count: int) -> Finding:
+def _is_answered(case: Case, outer: Sighting) -> bool | None:
+    """Tell whether what comes through the tunnel is answered: then it was taken, and the sum was only not finished yet.
+
+    Between machines of one host nobody finishes it. None where the capture does not show what the tunnel carries.
+    """
+    carried = [seen.packet for seen in case.sightings if seen.tunnel and seen.direction == "in" and seen.capture == outer.capture]
+    if not carried:
+        return None
+    back = {(seen.packet.src, seen.packet.dst) for seen in case.sightings}
+    return any((packet.dst, packet.src) in back for packet in carried)
+
+
+def _report_sums(found: Sequence[Sighting], count: int, *, shown: bool) -> Finding:
     packet = found[0].packet
     return Finding(
         check=NAME,
-        severity="fault",
+        severity="fault" if shown else "risk",
         claim=f"Tunnel packets from {packet.src} come in on {found[0].link} with wrong UDP checksums: {packet.dst} drops them.",
         evidence=quote(found),
-        reasoning=(f"{len(found)} of {count} packets to port {packet.dport} that come in have a wrong outer checksum.",),
+        reasoning=(
+            f"{len(found)} of {count} packets to port {packet.dport} that come in have a wrong outer checksum.",
+            *(("Nothing that they carry is answered.",) if shown else ()),
+        ),
         breaks=(f"the tunnel from {packet.src} to {packet.dst}",),
         repairs=(
             Repair(

@@ -6,6 +6,7 @@ Of a long capture only what tells of a failure is shown (`capture.telling`): con
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
@@ -25,6 +26,8 @@ MAGICS = tuple(
 WHOLE = 2000
 """Packets up to which all are shown: each line costs a tenth of a millisecond."""
 NOWHERE = Place()
+_NAMED = re.compile(r"(?<=: )(?=VXLAN, |Geneve, )")
+_BAD_SUM = "[bad udp cksum !] "
 
 
 def is_capture(head: bytes) -> bool:
@@ -85,21 +88,21 @@ def read_packets(
     ]
     if not len(capture.packets):
         return Evidence((), (*gaps, make_gap(name, "expected packets, saw a capture of none")))
-    return _show(name, capture, place, devices or {}, gaps)
+    return _show(Kept(name, capture, data, place, devices or {}), gaps)
 
 
-def _show(name: str, capture: Capture, place: Place, devices: Mapping[int, str], gaps: list[Gap]) -> Evidence:
+def _show(kept: Kept, gaps: list[Gap]) -> Evidence:
     """Print the packets: all of them, a line each, or those of a long capture that tell of a failure, each with its number."""
     from podpath.capture.lines import render_lines  # noqa: PLC0415 - as above
     from podpath.capture.telling import select_telling  # noqa: PLC0415 - as above
 
+    name, capture, _, place, devices = kept
     packets = capture.packets
     count = len(packets)
-    if count <= WHOLE:
-        lines = render_lines(packets, range(count), devices)
-    else:
-        rows = select_telling(packets).tolist()
-        lines = [f"{row + 1}  {line}" for row, line in zip(rows, render_lines(packets, rows, devices), strict=True)]
+    rows = list(range(count)) if count <= WHOLE else select_telling(packets).tolist()
+    lines = _with_sums(kept, rows, render_lines(packets, rows, devices))
+    if count > WHOLE:
+        lines = [f"{row + 1}  {line}" for row, line in zip(rows, lines, strict=True)]
         why = f"of {count} packets only ARP, ICMP errors and connections that may have failed are shown: {len(rows)}"
         gaps.append(make_gap(name, why))
     start = next((at for at, line in enumerate(lines) if line), 0)
@@ -113,6 +116,17 @@ def _show(name: str, capture: Capture, place: Place, devices: Mapping[int, str],
         taken_at=place.taken_at,
     )
     return Evidence((source,) if any(lines) else (), tuple(gaps))
+
+
+def _with_sums(kept: Kept, rows: list[int], lines: list[str]) -> list[str]:
+    """Say of tunnel packets that came in with a wrong outer checksum that they did, as tcpdump -vv does."""
+    from podpath.capture.checksums import find_wrong_sums  # noqa: PLC0415 - as above
+
+    capture = kept.capture
+    wrong = find_wrong_sums(capture.packets, kept.data, capture.interfaces, rows)
+    if not wrong:
+        return lines
+    return [_NAMED.sub(_BAD_SUM, line, count=1) if row in wrong else line for row, line in zip(rows, lines, strict=True)]
 
 
 def _interface(capture: Capture) -> str:
