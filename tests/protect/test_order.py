@@ -219,6 +219,25 @@ def test_the_keeper_moves_within_moments_and_says_when_it_is_fought() -> None:
 
 @pytest.mark.kernel("iptables-nft")
 @pytest.mark.usefixtures("namespace")
+def test_watching_goes_on_until_a_signal() -> None:
+    """A jump that is put at the top while it watches is moved back; the exit code is that of the last look."""
+    arguments = [sys.executable, "-m", "podpath", "protect", "order", "--fix", "--watch", "--json"]
+    watching = subprocess.Popen(["ip", "netns", "exec", NAME, *arguments], stdout=subprocess.PIPE, text=True)
+    assert watching.stdout is not None
+    with watching.stdout:
+        assert json.loads(watching.stdout.readline())["holds"]
+        start_kube_proxy_after_cilium("iptables-nft")
+        assert json.loads(watching.stdout.readline())["holds"]
+        end = time.monotonic() + 10
+        while targets("iptables-nft")[0] != "CILIUM_FORWARD" and time.monotonic() < end:
+            time.sleep(0.05)
+        assert targets("iptables-nft")[0] == "CILIUM_FORWARD"
+        watching.terminate()
+        assert watching.wait(10) == 0
+
+
+@pytest.mark.kernel("iptables-nft")
+@pytest.mark.usefixtures("namespace")
 def test_a_rule_that_is_gone_meanwhile_changes_nothing() -> None:
     """The transaction fails as a whole, and says so; the chain is as the other left it."""
     start_kube_proxy_after_cilium("iptables-nft")

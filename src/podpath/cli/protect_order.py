@@ -7,24 +7,28 @@ import json
 import click
 
 from podpath.cli.protect_text import finding_document, render_findings
+from podpath.cli.protect_watch import run_part
 from podpath.cli.terminal import choose_style
 from podpath.net.errors import UsageError
 from podpath.protect.apply import Applier
 from podpath.protect.order.guard import OrderGuard, Outcome
+from podpath.protect.order.keeper import keep_order
 from podpath.protect.order.options import OrderOptions, gather_rules
 from podpath.report.escape import escape
 
 SCHEMA = "podpath/order/v1"
+WATCH_SCHEMA = "podpath/watch/v1"
 WRONG = 1
 
 
 @click.command()
 @click.option("--fix", is_flag=True, help="Move each jump that comes too late.")
 @click.option("--dry-run", is_flag=True, help="Show what --fix would do, and change nothing.")
+@click.option("--watch", is_flag=True, help="Go on: look again at every change, until interrupted.")
 @click.option("--leave-out", multiple=True, metavar="RULE", help="Do not hold this rule.")
 @click.option("--rules", "list_them", is_flag=True, help="List the orders that are known, with their sources.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def order(*, fix: bool, dry_run: bool, leave_out: tuple[str, ...], list_them: bool, as_json: bool) -> None:
+def order(*, fix: bool, dry_run: bool, watch: bool, leave_out: tuple[str, ...], list_them: bool, as_json: bool) -> None:
     """Check that jumps in base chains stand in the order that CNIs depend on: CILIUM_FORWARD before KUBE-FORWARD, for one.
 
     Reads both backends of iptables, IPv4 and IPv6; a jump is moved in one transaction, never doubled. Needs CAP_NET_ADMIN.
@@ -33,6 +37,7 @@ def order(*, fix: bool, dry_run: bool, leave_out: tuple[str, ...], list_them: bo
     Examples:
       sudo podpath protect order
       sudo podpath protect order --fix --dry-run
+      sudo podpath protect order --fix --watch
 
     \b
     Exit codes: 0 the order holds (after --fix), 1 it does not, 2 usage error.
@@ -47,6 +52,9 @@ def order(*, fix: bool, dry_run: bool, leave_out: tuple[str, ...], list_them: bo
             click.echo(f"{rule.name}: {rule.table} {rule.chain}: {rule.first} before {', '.join(rule.then)}\n    {rule.why}")
             click.echo(f"    {rule.source}")
         return
+    if watch:
+        held = run_part(lambda desk: keep_order(desk, options, Applier(dry_run=dry_run)), WATCH_SCHEMA, as_json=as_json)
+        click.get_current_context().exit(0 if held else WRONG)
     outcome = OrderGuard(rules, Applier(dry_run=dry_run), mend=options.mode == "fix").look(0.0)
     if as_json:
         click.echo(json.dumps(outcome_document(outcome), indent=2))

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import signal
-from types import FrameType
 
 import click
 
 from podpath.cli.protect_text import finding_document, render_findings
+from podpath.cli.protect_watch import run_part
 from podpath.cli.terminal import choose_style
 from podpath.net.errors import UsageError
-from podpath.protect.agent.keeper import Desk, Status
 from podpath.protect.apply import Applier
 from podpath.protect.sysctl.guard import Guard, Outcome
 from podpath.protect.sysctl.keeper import keep_sysctls
@@ -22,6 +20,7 @@ from podpath.protect.sysctl.settings import Policy, Setting
 from podpath.report.escape import escape
 
 SCHEMA = "podpath/sysctl/v1"
+WATCH_SCHEMA = "podpath/watch/v1"
 WRONG = 1
 
 
@@ -73,7 +72,8 @@ def sysctl(  # noqa: PLR0913  # one parameter for each option, as click has it
         raise UsageError(f"expected {error}") from error
     applier = Applier(dry_run=dry_run)
     if watch:
-        click.get_current_context().exit(watch_sysctls(options, applier, as_json=as_json))
+        held = run_part(lambda desk: keep_sysctls(desk, options, applier), WATCH_SCHEMA, as_json=as_json)
+        click.get_current_context().exit(0 if held else WRONG)
     duty, chosen = make_duty(options)
     if not duty.settings and not duty.modules:
         known = ", ".join(list_profiles())
@@ -151,32 +151,3 @@ def outcome_document(outcome: Outcome, chosen: dict[str, str]) -> dict[str, obje
         "deeds": list(outcome.deeds),
         "findings": [finding_document(each) for each in outcome.findings],
     }  # fmt: skip
-
-
-def watch_sysctls(options: SysctlOptions, applier: Applier, *, as_json: bool) -> int:
-    """Keep the sysctls until a signal, printing whenever what is wrong changes; give the exit code of the last look."""
-    style = choose_style("auto", verbose=False)
-    last: list[Status] = []
-
-    def hear(status: Status) -> None:
-        if as_json:
-            found = [finding_document(finding) for finding in status.findings]
-            click.echo(json.dumps({"schema": SCHEMA, "holds": status.ready, "findings": found}))
-        elif not last or last[-1].findings != status.findings:
-            said = "the declared keys hold" if status.ready else "some declared keys do not hold"
-            click.echo(f"{said}\n{render_findings(status.findings, style)}", nl=False)
-        last[:] = [status]
-
-    desk = Desk(hear)
-
-    def stop(number: int, frame: FrameType | None) -> None:  # noqa: ARG001  # signal's signature
-        desk.stop()
-
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        keep_sysctls(desk, options, applier)
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-        desk.close()
-    return 0 if last and last[-1].ready else WRONG
