@@ -78,6 +78,10 @@ def test_a_rival_write_is_not_overwritten(tmp_path: Path) -> None:
         Applier().write_file(path, b"ours", expect=b"before")
 
     assert ("stale", b"theirs") == (caught.value.refusal, path.read_bytes())
+    with pytest.raises(ApplyError, match="changed after it was read"):
+        Applier().remove_file(path, expect=b"before")
+    assert path.exists()
+    assert Applier().remove_file(path, expect=b"theirs").state == "done"
 
 
 @pytest.mark.parametrize("kind", ["link", "fifo", "directory"])

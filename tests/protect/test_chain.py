@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import resource
 import signal
 import subprocess
@@ -17,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podpath.checks.cni_conf import ConfFile, Network, parse_network
+from podpath.checks.cni_runtimes import RuntimeSettings, judge_containerd
 from podpath.protect.chain.editing import EditingError, Entry, chain, has_entry, is_chained, parse_entry, same_network, strip
 from podpath.protect.chain.folder import read_folder
 from podpath.protect.chain.rivals import name_rival
@@ -301,6 +303,39 @@ def test_a_rival_is_named_by_every_sign() -> None:
     assert "somebody unknown" == name_rival((), None, "x", (), ["containerd (process 3)"]).name
     assert "vim (process 9)" == name_rival((), None, "x", ["vim (process 9)"], ()).name
     assert "Cilium" == name_rival([ConfFile(name="a.conf.cilium_bak", content=b"")], None, "x", (), ()).name
+
+
+def loaded_by_containerd(node: CniNode) -> tuple[str, tuple[str, ...]] | None:
+    """Give the name and the plugins of what containerd would load."""
+    network = judge_containerd(read_folder(node.conf), RuntimeSettings()).network
+    return None if network is None else (network.name, network.types)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_storm_of_vendors_ends_in_the_chain(node: CniNode, seed: int) -> None:
+    """Whatever vendors write, rename, cut off and remove, in whatever order: when they rest, the plugin is in what is loaded."""
+    draw = random.Random(seed)
+    names = ["10-a.conf", "10-a.conflist", "20-b.conflist", "30-c.json"]
+    with node.kept(poll=0.5, fight_rounds=1000, runtime="containerd") as kept:
+        over = time.monotonic() + 2
+        while time.monotonic() < over:
+            path = node.conf / draw.choice(names)
+            text = single(name=draw.choice("xyz")) if path.suffix != ".conflist" else listed(BRIDGE, name=draw.choice("xyz"))
+            match draw.randrange(5):
+                case 0:
+                    path.unlink(missing_ok=True)
+                case 1:
+                    path.write_text(text[: draw.randrange(len(text))])
+                case 2:
+                    path.write_text(text)
+                case _:
+                    node.write(path.name, text)
+            time.sleep(draw.random() * 0.02)
+        for name in names:
+            (node.conf / name).unlink(missing_ok=True)
+        node.write("10-a.conf", single(name="last"))
+        kept.wait(lambda: loaded_by_containerd(node) == ("last", ("bridge", "linkerd-cni")))
+        kept.wait_ready()
 
 
 @pytest.mark.kernel

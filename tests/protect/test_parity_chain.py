@@ -466,6 +466,23 @@ def test_g4_g5_an_upgrade_of_the_vendor_is_chained_again(node: CniNode) -> None:
     assert listed(version="1.0.0") == (node.conf / "10-net.conflist").read_text()
 
 
+def test_g4_an_upgrade_of_a_single_configuration_replaces_its_list(node: CniNode) -> None:
+    """A vendor that writes its single configuration anew gets one list of the new content, under the name that it had."""
+    for name in ("first", "second", "third"):
+        node.write("10-net.conf", single(name=name))
+        node.look()
+        assert (["10-net.conflist"], name) == (node.names(), json.loads((node.conf / "10-net.conflist").read_text())["name"])
+    node.write("10-net.conflist", listed(name="of-its-own"))
+    for name in ("fourth", "fifth"):
+        node.write("10-net.conf", single(name=name))
+        node.look()
+        chained = json.loads((node.conf / "10-net-chained.conflist").read_text())
+        assert (["10-net-chained.conflist", "10-net.conflist"], name) == (node.names(), chained["name"])
+    node.remove()
+
+    assert (["10-net.conf", "10-net.conflist"], single(name="fifth")) == (node.names(), (node.conf / "10-net.conf").read_text())
+
+
 def test_g8_removal_keeps_what_others_changed_since(node: CniNode) -> None:
     """Where somebody else has edited the chained file, only the entry is taken out of it."""
     path = node.write("10-net.conflist", listed())

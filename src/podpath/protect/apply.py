@@ -27,6 +27,7 @@ from podpath.net.errors import PodpathError
 TEMPORARY = ".podpath-tmp"
 """The suffix of a file that is being written: no runtime takes it for a CNI configuration, no systemd for a drop-in."""
 
+STALE = "it changed after it was read; it is left as it is"
 Refusal = Literal["untrusted", "full", "read-only", "denied", "stale", "absent", "failed"]
 _REFUSALS: dict[int | None, Refusal] = {
     errno.ENOSPC: "full", errno.EDQUOT: "full", errno.EROFS: "read-only", errno.EACCES: "denied", errno.EPERM: "denied",
@@ -76,7 +77,7 @@ class Applier:
             there = _look(folder, path)
             held = None if there is None else _read(folder, path)
             if expect is not None and held != expect:
-                raise ApplyError("stale", str(path), "it changed after it was read; it is left as it is")
+                raise ApplyError("stale", str(path), STALE)
             wanted = mode if mode is not None else new_mode if there is None else stat.S_IMODE(there.st_mode)
             if there is not None and held == content and stat.S_IMODE(there.st_mode) == wanted:
                 return Deed(kind="write", target=str(path), state="unchanged")
@@ -85,11 +86,13 @@ class Applier:
                     _replace(folder, path.name, content, wanted, there)
         return self._deed("write", str(path))
 
-    def remove_file(self, path: Path) -> Deed:
-        """Remove a regular file of a trusted owner; nothing to do where there is none."""
+    def remove_file(self, path: Path, *, expect: bytes | None = None) -> Deed:
+        """Remove a regular file of a trusted owner; nothing to do where there is none. `expect` is as in `write_file`."""
         with _directory(path) as folder:
             if _look(folder, path) is None:
                 return Deed(kind="remove", target=str(path), state="unchanged")
+            if expect is not None and _read(folder, path) != expect:
+                raise ApplyError("stale", str(path), STALE)
             if not self.dry_run:
                 with _translated(path):
                     os.unlink(path.name, dir_fd=folder)

@@ -31,7 +31,7 @@ from podpath.protect.chain.editing import LIST, EditingError, Entry, chain, is_c
 from podpath.protect.chain.folder import list_programs, read_folder
 from podpath.protect.chain.kubeconfig import write_kubeconfig
 from podpath.protect.chain.options import ChainOptions
-from podpath.protect.chain.originals import keep_original
+from podpath.protect.chain.originals import CHAINED, find_wrapped, keep_original
 from podpath.protect.fights import Fights
 
 META = ("multus", "multus-shim")
@@ -95,7 +95,7 @@ class Guard:
                     continue
                 try:
                     edited.append(self._chain(file, files))
-                except (EditingError, ApplyError) as error:
+                except (EditingError, ApplyError, OSError) as error:
                     troubles.append(Trouble(check="chain-refused", subject=file.name, claim=str(error)))
                 else:
                     self.fights.record(file.name, now)
@@ -160,7 +160,8 @@ class Guard:
         if self.options.conf_name:
             return [file for file in candidates(files) if self._is_named(file)][:1]
         loaded = {verdict.file for verdict in self._judge(files)}
-        return [file for file in files if file.name in loaded]
+        again = [file for file in candidates(files) if file.name not in loaded and find_wrapped(file, files, self.entry.type)]
+        return [*again, *(file for file in files if file.name in loaded)]
 
     def _is_right(self, file: ConfFile, files: Sequence[ConfFile]) -> bool:
         if not self.options.drop_in:
@@ -191,20 +192,27 @@ class Guard:
         if self.options.drop_in and isinstance(network, Network) and self._takes_drop_ins(network):
             return self._drop_in(network)
         edit = chain(file, self.entry)
-        keep_original(self.applier, self.directory, file, self.entry.type)
         if edit.name == file.name:
+            keep_original(self.applier, self.directory, file, self.entry.type)
             self.applier.write_file(self.directory / file.name, edit.content, expect=file.content)
             return file.name
         return self._wrap(file, edit.name, edit.content, files)
 
     def _wrap(self, file: ConfFile, name: str, content: bytes, files: Sequence[ConfFile]) -> str:
-        """Write the list that a single configuration becomes, then remove that; in between the runtime has either."""
+        """Write the list that a single configuration becomes, then remove that; in between the runtime has either.
+
+        A single configuration that its vendor wrote meanwhile is not removed: the next look finds it.
+        """
+        before = find_wrapped(file, files, self.entry.type)
         other = next((one for one in files if one.name == name), None)
-        if other is not None and not same_network(file, other, self.entry.type):
-            name = f"{name.removesuffix(LIST)}-chained{LIST}"  # a network of its own has the name: `-` sorts before `.`
+        if before is not None:
+            name = before.name
+        elif other is not None and not same_network(file, other, self.entry.type):
+            name = f"{name.removesuffix(LIST)}{CHAINED}"
         mode = (self.directory / file.name).stat().st_mode & 0o7777
         self.applier.write_file(self.directory / name, content, mode=mode)
-        self.applier.remove_file(self.directory / file.name)
+        keep_original(self.applier, self.directory, file, self.entry.type)
+        self.applier.remove_file(self.directory / file.name, expect=file.content)
         return name
 
     def _takes_drop_ins(self, network: Network) -> bool:

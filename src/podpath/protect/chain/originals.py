@@ -7,7 +7,7 @@ the list is removed after it: at no moment is there no network.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from podpath.checks.cni_conf import EXTENSIONS, ConfFile
@@ -15,6 +15,8 @@ from podpath.protect.apply import Applier, check_trusted
 from podpath.protect.chain.editing import LIST, has_entry, same_network, strip
 
 SUFFIX = ".podpath-original"
+CHAINED = f"-chained{LIST}"
+"""The end of a list's name where the plain one is another network's: `-` sorts before `.`."""
 
 
 def keep_original(applier: Applier, directory: Path, file: ConfFile, kind: str) -> None:
@@ -25,7 +27,7 @@ def keep_original(applier: Applier, directory: Path, file: ConfFile, kind: str) 
         applier.write_file(directory / f"{file.name}{SUFFIX}", file.content, mode=mode)
 
 
-def restore(applier: Applier, directory: Path, file: ConfFile, files: Iterable[ConfFile], kind: str) -> str:
+def restore(applier: Applier, directory: Path, file: ConfFile, files: Sequence[ConfFile], kind: str) -> str:
     """Take the plugin out of a file, by its original where that is still what it was; say what was done."""
     for original in _originals(file, files):
         if not same_network(file, original, kind):
@@ -36,12 +38,28 @@ def restore(applier: Applier, directory: Path, file: ConfFile, files: Iterable[C
         if original.name != file.name:
             applier.remove_file(directory / file.name)
         return f"{original.name} is again what it was"
+    if any(one.name in _sources(file) and same_network(file, one, kind) for one in files):
+        applier.remove_file(directory / file.name)
+        return f"{file.name} is removed: the single configuration that it was made of is there still"
     content = strip(file, kind)
     if content is None:
         applier.remove_file(directory / file.name)
         return f"{file.name} had nothing else in it, and is removed"
     applier.write_file(directory / file.name, content, expect=file.content)
     return f"{file.name} is rid of {kind}; the rest of it is left as others have written it"
+
+
+def find_wrapped(file: ConfFile, files: Sequence[ConfFile], kind: str) -> ConfFile | None:
+    """Give the list that a single configuration of this name was made into before; None where it was not, or others changed it.
+
+    A vendor that writes its single configuration anew means that one, which its older list must not outlive.
+    """
+    original = next((one for one in list_originals(files) if one.name == file.name), None)
+    if original is None or file.extension == LIST:
+        return None
+    base = file.name.removesuffix(file.extension)
+    lists = (one for one in files if one.name in {f"{base}{LIST}", f"{base}{CHAINED}"} and has_entry(one, kind))
+    return next((one for one in lists if same_network(original, one, kind) or same_network(file, one, kind)), None)
 
 
 def list_originals(files: Iterable[ConfFile]) -> Iterator[ConfFile]:
@@ -53,6 +71,11 @@ def list_originals(files: Iterable[ConfFile]) -> Iterator[ConfFile]:
 
 def _originals(file: ConfFile, files: Iterable[ConfFile]) -> Iterator[ConfFile]:
     """Give the originals that a file may come from: its own, or the single configuration that became this list."""
-    base = file.name.removesuffix(LIST).removesuffix("-chained")
-    names = {file.name, *(f"{base}{extension}" for extension in EXTENSIONS)}
+    names = {file.name, *_sources(file)}
     yield from (original for original in list_originals(files) if original.name in names)
+
+
+def _sources(file: ConfFile) -> set[str]:
+    """Give the names that a list's single configuration may have."""
+    base = file.name.removesuffix(CHAINED).removesuffix(LIST)
+    return {f"{base}{extension}" for extension in EXTENSIONS if extension != LIST}
