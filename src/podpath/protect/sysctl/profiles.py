@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from functools import cache
 from importlib import resources
 
 from podpath.net.errors import UsageError
@@ -50,6 +51,7 @@ def list_profiles() -> tuple[str, ...]:
     return tuple(sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml")))
 
 
+@cache
 def load_profile(name: str) -> Profile:
     """Read a profile; `UsageError` where there is none of that name."""
     if name not in list_profiles():
