@@ -51,6 +51,8 @@ LINES = (
     "goroutine 1",
     "-- Reboot --",
     "nothing of the kind",
+    "Wed Mar 12 09:49:03 UTC 2025 curl: (28) timed out",
+    '10.4.0.9 - - [12/Mar/2025:09:49:03 +0800] "GET / HTTP/1.1" 504 167',
 )
 
 

@@ -93,3 +93,14 @@ def test_the_first_of_many_failures() -> None:
         window and window.timeout,
         window and window.failed_by and window.failed_by.line,
     )
+
+
+def test_a_gateways_answers() -> None:
+    """In an access log an answer of 200 is a success, one of 504 a failure."""
+    text = "".join(
+        f'10.4.0.9 - - [12/Mar/2025:03:13:{second} +0000] "GET / HTTP/1.1" {status} 167\n'
+        for second, status in ((39, 200), (40, 200), (50, 504), (55, 502))
+    )
+    window = find_window(logs(text).readings)
+
+    assert (at("03:13:50"), at("03:13:40")) == (window and window.failed_at, window and window.last_ok)

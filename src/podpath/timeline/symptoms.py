@@ -19,7 +19,7 @@ from podpath.timeline.window import Window
 _SIGNS = (
     "timeout", "Timeout", "timed out", "Timed out", "TIMEOUT", "refused", "unreachable", "Unreachable", "o route to host",
     "reset by peer", "deadline exceeded", "awaiting headers", "Unhealthy", "ETIMEDOUT", "EHOSTUNREACH",
-    "\u8d85\u65f6", "\u62d2\u7edd",
+    '" 502 ', '" 503 ', '" 504 ', "\u8d85\u65f6", "\u62d2\u7edd",
 )  # fmt: skip
 """A line with none of these tells of no failed connection."""
 _CONNECTS = re.compile(
@@ -27,6 +27,8 @@ _CONNECTS = re.compile(
     r"\d+\.\d+\.\d+\.\d+|\u8fde\u63a5|\u8bbf\u95ee",
     re.IGNORECASE,
 )
+_GATEWAY = re.compile(r'" 50[234] ')
+"""What a gateway answers for a server that it could not reach, as access logs have it."""
 _NO_CONNECTION = re.compile(
     r"NETDEV WATCHDOG|watchdog|job .* timed out|start operation timed out|\bstop-sigterm\b|blk_update|ata\d|nvme", re.IGNORECASE
 )
@@ -152,8 +154,7 @@ def read_failure(event: Event) -> Failure | None:
         not event.placed
         or event.program in _OTHERS
         or _NO_CONNECTION.search(message)
-        or parse_result(message) is None
-        or _CONNECTS.search(message) is None
+        or ((parse_result(message) is None or _CONNECTS.search(message) is None) and _GATEWAY.search(message) is None)
     ):
         return None
     found = parse_failure(message)

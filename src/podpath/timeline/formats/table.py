@@ -11,10 +11,12 @@ from podpath.net.provenance import Source
 from podpath.timeline.clock import Clock
 from podpath.timeline.event import LogReading
 from podpath.timeline.formats import (
+    access,
     application,
     apt_history,
     audit,
     cri,
+    ctime,
     dmesg,
     dpkg,
     journal_export,
@@ -52,6 +54,8 @@ LINE_FORMATS: tuple[LineFormat, ...] = (
     json_lines.FORMAT,
     logfmt.FORMAT,
     application.FORMAT,
+    ctime.FORMAT,
+    access.FORMAT,
 )
 """Formats with a stamp on each line; where two fit a line the earlier row has it."""
 

@@ -1,0 +1,50 @@
+"""Lines that start as date(1) prints the time, in loops that people write: `Fri Feb 11 09:49:15 CST 2022 curl: timed out`."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from podpath.net.provenance import Source
+from podpath.timeline.clock import Clock
+from podpath.timeline.event import Parts, Split
+from podpath.timeline.lines import LineFormat, ReadStamp
+from podpath.timeline.origins import name_origin
+from podpath.timeline.stamps import MONTHS, WallClock
+
+_HEAD: Final = re.compile(
+    r"\[?[A-Z][a-z]{2} (?P<month>[A-Z][a-z]{2}) (?P<day>[ \d]\d) (?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d)"
+    r"(?: (?P<half>AM|PM))?(?: (?P<zone>[A-Z]{2,5}))? (?P<year>\d{4})\]?(?:[: ]+|$)"
+)
+
+
+def _stamp(source: Source, clock: Clock) -> ReadStamp:
+    del source
+    wall, utc = WallClock(clock.zone), WallClock(Clock(now=0.0).zone)
+
+    def read(line: str) -> float | None:
+        found = _HEAD.match(line)
+        month = MONTHS.get(found["month"]) if found is not None else None
+        if found is None or month is None:
+            return None
+        hour = int(found["hour"])
+        if found["half"]:
+            hour = hour % 12 + (12 if found["half"] == "PM" else 0)
+        date = (int(found["year"]), month, int(found["day"]))
+        own = utc if found["zone"] in {"UTC", "GMT"} else wall
+        return own.place(date, hour, int(found["minute"]), float(found["second"]))
+
+    return read
+
+
+def _split(source: Source) -> Split:
+    origin = name_origin(source)
+
+    def take_apart(line: str) -> Parts:
+        found = _HEAD.match(line)
+        return Parts(origin, line[found.end() :] if found is not None else line)
+
+    return take_apart
+
+
+FORMAT = LineFormat("log with date(1)", _HEAD, _stamp, _split, wraps=True)
