@@ -135,6 +135,33 @@ def test_a_dry_run_shows_the_script_and_changes_nothing() -> None:
     assert command("iptables-nft", "-S") == before
 
 
+def text(*arguments: str) -> tuple[int, str, str]:
+    """Run the command in the namespace without --json, and give its exit code and what it printed."""
+    done = subprocess.run(
+        ["ip", "netns", "exec", NAME, sys.executable, "-m", "podpath", "protect", "order", *arguments],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.kernel("iptables-nft")
+@pytest.mark.usefixtures("namespace")
+def test_the_text_says_what_is_wrong_and_what_was_done() -> None:
+    """Told, moved with the script shown, in order; an unknown rule to leave out is a usage error."""
+    start_kube_proxy_after_cilium("iptables-nft")
+    code, shown, _ = text()
+    assert code == 1
+    assert "error: in FORWARD the jump to CILIUM_FORWARD stands behind that to KUBE-FORWARD" in shown
+    assert "  mend: iptables-nft -t filter -D FORWARD -m comment" in shown
+    assert text("--leave-out", "cilium-forward")[0] == 0
+    code, shown, _ = text("--fix")
+    assert (code, "done: cilium-forward in iptables-nft\n    *filter\n    -D FORWARD" in shown) == (0, True)
+    assert "base chains are in order" in text()[1]
+    assert "cilium-forward: filter FORWARD: CILIUM_FORWARD before KUBE-FORWARD" in text("--rules")[1]
+    code, shown, complained = text("--leave-out", "nope")
+    assert (code, shown, complained.count("\n")) == (2, "", 1)
+
+
 @pytest.mark.kernel("iptables-nft")
 @pytest.mark.usefixtures("namespace")
 def test_several_chains_are_put_right_at_once() -> None:

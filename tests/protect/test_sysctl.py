@@ -572,3 +572,17 @@ def test_watching_goes_on_until_a_signal(root: Path) -> None:
         assert wait_until(lambda: look("lxc1") == 0)
         watching.terminate()
         assert watching.wait(10) == 0
+
+
+def test_a_devices_name_cannot_write_on_the_terminal(root: Path) -> None:
+    """The kernel allows an escape in a name: it is shown escaped, in text and in JSON, and the device is kept as any other."""
+    name = "lxc\x1b[31m'x"
+    add(name, "peer")
+    put(name, 2)
+    code, shown, _ = text(root, "--key", LXC)
+
+    assert code == 1
+    assert "\x1b" not in shown
+    assert "rp_filter = 2" in shown
+    assert protect(root, "--key", LXC, "--fix")[0] == 0
+    assert look(name) == 0
