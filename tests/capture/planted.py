@@ -96,6 +96,8 @@ class Shot:
     time: int
     frame: bytes
     number: int = 0
+    packet: Packet | None = None
+    """What was sent."""
 
 
 @dataclass
@@ -220,7 +222,7 @@ class World:
         return pieces
 
     def _see(self, at: int, ends: Ends, units: list[tuple[Packet, int]]) -> list[Shot]:
-        shots = [Shot(when + self.hops[at].offset, self.frame(at, ends, packet)) for packet, when in units]
+        shots = [Shot(when + self.hops[at].offset, self.frame(at, ends, packet), packet=packet) for packet, when in units]
         self.shots[at] += shots
         return shots
 

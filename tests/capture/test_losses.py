@@ -55,6 +55,29 @@ def test_losses_are_found_without_identifications(seed: int) -> None:
     assert world.truth() == found(matching, find_losses(matching))
 
 
+@pytest.mark.parametrize("seed", range(300, 330))
+def test_captures_that_begin_and_end_at_other_times_claim_nothing_untrue(seed: int) -> None:
+    """Whenever each point captures, what is called lost at a point did never come there."""
+    world = World(seed)
+    world.hops = [replace(hop, whole=False) for hop in world.hops]
+    populate(world)
+    passed = [{id(shot.packet) for shot in shots} for shots in world.shots]
+    names = [hop.name for hop in world.hops]
+    for shots in world.shots:
+        shots.sort(key=lambda shot: shot.time)
+        first, last = sorted(world.draw.sample(range(len(shots) + 1), 2))
+        if world.draw.random() < 0.7:
+            del shots[max(last, 4) :]
+            del shots[: min(first, len(shots) - 4)]
+    kept = {hop.name: shots for hop, shots in zip(world.hops, world.shots, strict=True)}
+    matching = match_captures(world.files())
+    lost = find_losses(matching).lost
+
+    for loss in lost:
+        packet = kept[loss.last_seen.file][loss.last_seen.number - 1].packet
+        assert id(packet) not in passed[names.index(matching.points[loss.missing_at].file)], loss
+
+
 def chain(*, count: int = 3, whole: bool = False) -> World:
     """Make a world of points on one host that loses nothing by itself, with traffic before all else."""
     hops = [Hop(name=f"p{at}", host=0, offset=0, delay=20_000, routed=False, whole=whole) for at in range(count)]

@@ -26,6 +26,8 @@ class Followed(NamedTuple):
     """For each passage how much later than the first it sees a packet, in nanoseconds by the first host's clock."""
     spread: tuple[int, ...]
     """By how much that differs from packet to packet."""
+    measured: tuple[bool, ...]
+    """For each whether that was measured; where no packet is common, it was not, and is 0."""
     segments: tuple[Segments, ...]
     """The data of each; behind the passages, as in the items, the points that packets should have come to but never did."""
     items: tuple[Item, ...]
@@ -38,7 +40,9 @@ def follow_way(matching: Matching, way: int, further: int = 0, *, every: bool = 
     """Tell the packets of a way apart, which ends with a number of `further` points that show none of them."""
     joined = matching.joined
     placed, apart = matching.ordered(way)
-    shift = _shifts(apart, len(placed))
+    known = _shifts(apart, len(placed))
+    shift = tuple(known.get(at, 0) for at in range(len(placed)))
+    measured = tuple(at in known for at in range(len(placed))) + (False,) * further
     spread = tuple(apart[0, place].spread if (0, place) in apart else 0 for place in range(len(placed)))
     base = _base(matching, way, placed)
     control: list[tuple[Numbers, Numbers]] = []
@@ -56,10 +60,10 @@ def follow_way(matching: Matching, way: int, further: int = 0, *, every: bool = 
     control += [(nothing, nothing)] * further
     items = (*pair_packets(joined, control, every=every), *pair_bytes(segments, every=every))
     beyond = (0,) * further
-    return Followed(way, placed, shift + beyond, spread + beyond, tuple(segments), items, base)
+    return Followed(way, placed, shift + beyond, spread + beyond, measured, tuple(segments), items, base)
 
 
-def _shifts(apart: Apart, count: int) -> tuple[int, ...]:
+def _shifts(apart: Apart, count: int) -> dict[int, int]:
     """Give how much later than the first each passage is, over others where the two have nothing in common."""
     known = {0: 0}
     for _ in range(count):
@@ -67,7 +71,7 @@ def _shifts(apart: Apart, count: int) -> tuple[int, ...]:
             over = next((other for other in known if at not in known and (other, at) in apart), None)
             if over is not None:
                 known[at] = known[over] + apart[over, at].median
-    return tuple(known.get(at, 0) for at in range(count))
+    return known
 
 
 def _base(matching: Matching, way: int, placed: Sequence[Placed]) -> int:

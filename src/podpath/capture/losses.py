@@ -25,6 +25,8 @@ from podpath.net.protocols import ACK, RST, SYN, TCP
 Numbers = NDArray[np.int64]
 ACKNOWLEDGED = "the other side acknowledged it"
 NEVER_THERE = "its direction was never seen there, and the other side acknowledged what was sent"
+UNMEASURED = 20_000_000
+"""Nanoseconds that a packet may take between points that have none in common, for all that is known."""
 INCOMPARABLE = "no clock tells when it should have come there"
 
 
@@ -90,7 +92,7 @@ class _Judge:
             first: _Missing | None = None
             for place in range(item.last + 1, len(self._expected)):
                 time = self._due(item, place)
-                why = self._why_unseen(place, time, missed[place])
+                why = self._why_unseen(item, place, time, missed[place])
                 if not why:
                     why = ACKNOWLEDGED if self._was_acknowledged(item) else ""
                     first = _Missing(item, place, time, why)
@@ -107,17 +109,19 @@ class _Judge:
         time = int(joined.column("time")[row]) - offset - self._followed.shift[item.last]
         return time + self._followed.shift[place]
 
-    def _why_unseen(self, place: int, time: int, missed: int) -> str:
+    def _why_unseen(self, item: Item, place: int, time: int, missed: int) -> str:
         """Say why a place may not have seen what it should have; empty where there is no reason."""
-        point = self._expected[place].point
-        if place >= len(self._followed.placed):
+        point, spread = self._expected[place].point, self._followed.spread[place]
+        if not (self._followed.measured[place] and self._followed.measured[item.last]):
             clocks = self._matching.measured
-            own, last = (int(clocks.of_point[each]) for each in (point, self._expected[len(self._followed.placed) - 1].point))
-            if clocks.doubt(own, last) is None:
+            own, last = (int(clocks.of_point[each]) for each in (point, self._expected[item.last].point))
+            doubt = clocks.doubt(own, last)
+            if doubt is None:
                 return INCOMPARABLE
+            spread = doubt + UNMEASURED
         if missed <= self._watch.missed(point):
             return self._watch.why_missed(point)
-        return self._watch.blind(point, time, self._followed.spread[place])
+        return self._watch.blind(point, time, spread)
 
     def _was_acknowledged(self, item: Item) -> bool:
         """Tell whether the other side has what no later place shows, in any copy."""

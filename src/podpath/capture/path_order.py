@@ -7,13 +7,14 @@ which falls at each router. What is still even is ordered as the other direction
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from podpath.capture.clock import Clocks
 from podpath.capture.joined import Joined
+from podpath.net.protocols import TCP
 
 Numbers = NDArray[np.int64]
 
@@ -30,6 +31,8 @@ Apart = Mapping[tuple[int, int], Later]
 """By the places of two passages in their list, how far they are apart; what shares no packet is missing."""
 
 
+PLAUSIBLE = 500_000_000
+"""Nanoseconds between points beyond which what looks like the same packet is rather one that was sent again."""
 MOST_COPIES = 20
 """Copies of one packet that are compared with each other."""
 
@@ -61,13 +64,19 @@ def place_passages(joined: Joined, clocks: Clocks, passages: Sequence[tuple[int,
     return placed
 
 
-def measure_apart(joined: Joined, placed: Sequence[Placed]) -> Apart:
-    """Give the median time between each two passages, over the packets that both show, else over segments that begin alike."""
+def measure_apart(joined: Joined, placed: Sequence[Placed], clocks: Clocks | None = None) -> Apart:
+    """Give the median time between each two passages, over the packets that both show, else over segments that begin alike.
+
+    Without `clocks`, only what one clock stamped is compared by time.
+    """
     found: dict[tuple[int, int], Later] = {}
     looks = [_Look(joined, each) for each in placed]
     for one in range(len(placed)):
         for other in range(one + 1, len(placed)):
-            later = looks[one].until(looks[other])
+            known = placed[one].clock == placed[other].clock
+            if clocks is not None:
+                known = clocks.doubt(placed[one].clock, placed[other].clock) is not None
+            later = looks[one].until(looks[other], comparable=known)
             if later is not None:
                 found[one, other], found[other, one] = later, later._replace(median=-later.median)
     return found
@@ -78,37 +87,47 @@ class _Look:
 
     def __init__(self, joined: Joined, placed: Placed) -> None:
         self._joined, self._placed = joined, placed
+        names = (joined.column(name)[placed.rows] for name in ("ident", "tsval"))
+        self._nameless = not any(values.any() for values in names)
+        """Whether none of its packets has what tells it from one that was sent again."""
         self._by_key: dict[bool, tuple[dict[int, int], dict[int, list[int]]]] = {}
 
-    def until(self, other: _Look) -> Later | None:
-        """Say how much later another passage sees the same packets; None where they have nothing in common."""
+    def until(self, other: _Look, *, comparable: bool) -> Later | None:
+        """Say how much later another passage sees the same packets; None where they have nothing in common.
+
+        Of what was sent several times the nearest are taken to be the same, if clocks are `comparable` and there is nothing else.
+        """
         for by_start in (False, True):
             once, often = self._times(by_start)
             once_there, often_there = other._times(by_start)
             apart = sorted(once_there[key] - time for key, time in once.items() if key in once_there)
-            if apart:
-                median = apart[len(apart) // 2]
+            median = apart[len(apart) // 2] if apart else 0
+            if apart and not (comparable and abs(median) > PLAUSIBLE and self._nameless and other._nameless):
                 return Later(median, max(apart[-1] - median, median - apart[0]))
-            # only what was sent several times: the nearest are taken to be the same
             pairs = [
                 late - early
                 for key in {*once, *often} & {*once_there, *often_there}
                 for early in often.get(key, [once.get(key, 0)])[:MOST_COPIES]
                 for late in often_there.get(key, [once_there.get(key, 0)])[:MOST_COPIES]
             ]
-            if pairs:
-                return Later(min(pairs, key=abs), 0)
+            nearest = min(pairs, key=abs) if pairs else PLAUSIBLE + 1
+            if comparable and abs(nearest) <= PLAUSIBLE:
+                return Later(nearest, 0)
         return None
 
     def _times(self, by_start: bool) -> tuple[dict[int, int], dict[int, list[int]]]:  # noqa: FBT001 - private, of one caller
-        """Give the times of what stands once, and of what stands several times; by the first byte instead of the whole packet."""
+        """Give the times of what stands once and of what stands often; of data by the first byte, not the whole packet."""
         if by_start not in self._by_key:
-            values = self._joined.column("seq") if by_start else self._joined.same
-            rows, times = self._placed.rows, self._placed.times
-            once = dict(zip(values[rows].tolist(), times.tolist(), strict=True))
+            joined, rows, times = self._joined, self._placed.rows, self._placed.times
+            values: NDArray[Any] = joined.same[rows]
+            if by_start:
+                data = (joined.column("payload")[rows] > 0) & (joined.column("protocol")[rows] == TCP)
+                rows, times = rows[data], times[data]
+                values = joined.column("seq")[rows].astype(np.int64) << 32 | joined.column("tsval")[rows]
+            once = dict(zip(values.tolist(), times.tolist(), strict=True))
             often: dict[int, list[int]] = {}
             if len(once) < len(rows):
-                for key, time in zip(values[rows].tolist(), times.tolist(), strict=True):
+                for key, time in zip(values.tolist(), times.tolist(), strict=True):
                     often.setdefault(key, []).append(time)
                 often = {key: some for key, some in often.items() if len(some) > 1}
                 for key in often:
@@ -127,7 +146,7 @@ class Ordered(NamedTuple):
 
 def order_passages(joined: Joined, clocks: Clocks, placed: Sequence[Placed], back: Callable[[], Sequence[Placed]]) -> Ordered:
     """Order passages as packets pass them; `back` gives those of the other direction, by which ties are broken."""
-    apart = measure_apart(joined, placed)
+    apart = measure_apart(joined, placed, clocks)
     wins = [0] * len(placed)
     for at, one in enumerate(placed):
         for place in range(at + 1, len(placed)):
@@ -157,7 +176,7 @@ def _by_return(joined: Joined, one: Placed, other: Placed, back: Sequence[Placed
     for near in back:
         for far in back:
             if near.device == one.device and far.device == other.device and near.device != far.device:
-                later = _Look(joined, near).until(_Look(joined, far))
+                later = _Look(joined, near).until(_Look(joined, far), comparable=near.clock == far.clock)
                 if later and later.median:
                     return later.median < 0
     if one.depth != other.depth:
