@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from podpath.capture.read import read_capture
-from podpath.capture.telling import EDGE, select_telling
+from podpath.capture.telling import EDGE, select_ends, select_telling
+from podpath.net.addresses import Address
 from tests.capture import frames
 
 ENDS, BACK = ("10.0.0.1", "10.0.0.2"), ("10.0.0.2", "10.0.0.1")
@@ -76,3 +77,15 @@ def test_frames_with_another_mac_are_shown() -> None:
     astray = bytes.fromhex("020000000099") + plain[6:]
 
     assert telling([back, plain, plain, plain, astray, astray, plain]) == [0, 1, 3, 4, 5, 6]
+
+
+def test_what_is_said_between_two_ends_is_chosen() -> None:
+    """Both directions of a connection that works are given where it is asked about; an address that nobody has gives nothing."""
+    made = [*handshake(4000), *handshake(4001)]
+    packets = read_capture(frames.pcap(made)).packets
+    client, server = Address.parse(ENDS[0]), Address.parse(ENDS[1])
+
+    assert [3, 4, 5] == select_ends(packets, (None, 4001), (server, 80)).tolist()
+    assert [0, 1, 2, 3, 4, 5] == select_ends(packets, (client, 0), (None, 0)).tolist()
+    assert [] == select_ends(packets, (Address.parse("10.9.9.9"), 0), (None, 0)).tolist()
+    assert [] == select_ends(packets, (Address.parse("fd00::9"), 0), (None, 0)).tolist()

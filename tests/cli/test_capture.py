@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from podpath.cli.main import podpath
+from podpath.collect import captures
 from tests.capture import frames
 from tests.checks.captures import CLIENT, SERVER, exchange, handshake, tcp
 
@@ -196,3 +197,22 @@ def test_ladder_is_drawn_of_a_connection_with_bytes_that_nobody_captured(tmp_pat
 
     assert done.exit_code == 0, done.output
     assert "#2" in done.output
+
+
+def test_connection_of_a_long_capture_is_shown_where_it_is_asked_about(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a long capture only what tells of a failure is looked at, and what is asked about."""
+    monkeypatch.setattr(captures, "WHOLE", 2)
+    packets = []
+    for port in (41000, 41001):
+        for back, flags, numbers in ((False, 0x02, (1000, 0)), (True, 0x12, (7, 1001)), (False, 0x10, (1001, 8))):
+            ports, ends = ((443, port), ("198.18.4.9", "10.7.0.5")) if back else ((port, 443), ("10.7.0.5", "198.18.4.9"))
+            packets.append(frames.ethernet(0x0800, frames.ipv4(6, frames.tcp(flags, ports=ports, numbers=numbers), ends=ends)))
+    path = tmp_path / "eth0.pcap"
+    path.write_bytes(frames.pcap(packets))
+    _, whole = answer(path)
+    _, asked = answer(path, "--port", 41001)
+
+    assert ([], {"S1": 2}) == (whole["connections"], whole["states"])
+    assert [("tcp 10.7.0.5:41001 > 198.18.4.9:443", "4")] == [
+        (one["connection"], one["evidence"]["text"].split()[0]) for one in asked["connections"]
+    ]

@@ -14,6 +14,7 @@ from podpath.capture.columns import Columns, Packets
 from podpath.capture.flows import Flows, number_flows
 from podpath.capture.segments import begins, order_by
 from podpath.capture.tcp import analyse_segments
+from podpath.net.addresses import Address
 from podpath.net.protocols import ACK, FIN, ICMP, ICMPV6, RST, SYN, TCP, UDP
 
 Rows = NDArray[np.int64]
@@ -40,6 +41,30 @@ def select_telling(packets: Packets) -> Rows:
     kept = _thin(columns, flows, chosen)[:MOST]
     parts = [kept, packets.arps.row[:SHARE], np.flatnonzero(_errors(columns))[:SHARE], _changing_macs(columns)[:SHARE]]
     return np.unique(np.concatenate([np.asarray(part, np.int64) for part in parts]))
+
+
+def select_ends(packets: Packets, one: tuple[Address | None, int], other: tuple[Address | None, int]) -> Rows:
+    """Give the first `MOST` rows of what is said between two ends, in either direction; no address or port 0 stands for any."""
+    columns = packets.columns
+    source = [_is_end(packets, columns.src, columns.sport, end) for end in (one, other)]
+    target = [_is_end(packets, columns.dst, columns.dport, end) for end in (one, other)]
+    rows: Rows = np.flatnonzero((source[0] & target[1]) | (source[1] & target[0]))[:MOST]
+    return rows
+
+
+def _is_end(packets: Packets, addresses: NDArray[np.uint32], ports: NDArray[np.uint16], end: tuple[Address | None, int]) -> Mask:
+    address, port = end
+    columns = packets.columns
+    mask: Mask = columns.version > 0
+    if address is not None:
+        value = address.value if address.family == 4 else _number(packets, address.value)
+        mask = (columns.version == address.family) & (addresses == np.uint32(value))
+    return mask & (ports == port) if port else mask
+
+
+def _number(packets: Packets, value: int) -> int:
+    """Give the number of an IPv6 address; one that no packet has where the capture does not show it."""
+    return packets.addresses.index(value) if value in packets.addresses else 0xFFFFFFFF
 
 
 def _errors(columns: Columns) -> Mask:

@@ -63,7 +63,7 @@ def capture(files: tuple[str, ...], *, ladder: bool, svg: str | None, as_json: b
     """  # noqa: D301  # click wants the backspace itself
     context = click.get_current_context()
     wanted: list[Wanted] = context.meta[_WANTED]
-    case, matched = read_captured(files)
+    case, matched = read_captured(files, between=[(one.one, one.other) for one in wanted])
     if wanted:
         case = narrow(case, wanted)
     with progress("looking for faults"):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from podpath.assembly.case import assemble_case
 from podpath.cli.terminal import progress
-from podpath.collect.captures import Kept
+from podpath.collect.captures import End, Kept, show_ends
 from podpath.collect.matched import MatchedCaptures, list_printed
 from podpath.collect.read import read_evidence
 from podpath.evidence.recognition import read
@@ -27,11 +27,15 @@ def read_case(paths: Sequence[str], asked: Sequence[Probe] = ()) -> Case:
 
 
 def read_captured(
-    paths: Sequence[str], asked: Sequence[Probe] = (), sources: list[Source] | None = None
+    paths: Sequence[str],
+    asked: Sequence[Probe] = (),
+    sources: list[Source] | None = None,
+    between: Sequence[tuple[End, End]] = (),
 ) -> tuple[Case, MatchedCaptures | None]:
     """Read all evidence, with its captures put together; None where no capture file is among it.
 
-    `sources` is given what was read, for those who look for more in it than a node.
+    `sources` is given what was read, for those who look for more in it than a node. Of long captures what is said `between` ends
+    is read, where some are named, else what tells of a failure.
     """
     kept: list[Kept] = []
     with progress(f"reading {len(paths)} {'input' if len(paths) == 1 else 'inputs'}"):
@@ -40,7 +44,7 @@ def read_captured(
         gaps: list[Gap] = list(evidence.gaps)
         if sources is not None:
             sources += evidence.sources
-        for source in evidence.sources:
+        for source in _narrowed(evidence.sources, kept, between):
             reading = read(source)
             if reading is not None:
                 readings.append((source, reading))
@@ -54,6 +58,19 @@ def read_captured(
     case = replace(case, gaps=(*gaps, *case.gaps))
     matched = match_captures(case, kept)
     return (case, None) if matched is None else (replace(case, lost=matched.find_lost()), matched)
+
+
+def _narrowed(sources: Sequence[Source], kept: Sequence[Kept], between: Sequence[tuple[End, End]]) -> Iterator[Source]:
+    """Give the sources, long captures among them with the packets that are asked about instead."""
+    known = {capture.name: capture for capture in kept} if between else {}
+    shown = {source.name for source in sources}
+    for source in sources:
+        chosen = show_ends(known[source.name], *between[0]) if source.name in known else None
+        yield chosen if chosen is not None else source
+    for name in known.keys() - shown:  # a long capture that tells of no failure has no lines yet
+        chosen = show_ends(known[name], *between[0])
+        if chosen is not None:
+            yield chosen
 
 
 def match_captures(case: Case, kept: Sequence[Kept], least: int = 2) -> MatchedCaptures | None:

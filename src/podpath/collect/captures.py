@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from podpath.collect.mapping import map_file
 from podpath.evidence.files import Evidence, Place, make_gap
+from podpath.net.addresses import Address
 from podpath.net.errors import EvidenceError, MissingExtra
 from podpath.net.provenance import Gap, Source
 
@@ -46,6 +47,8 @@ class Kept(NamedTuple):
     """Names of devices by their index."""
 
 
+End = tuple[Address | None, int]
+"""An address and a port; None and 0 stand for any."""
 Keep = Callable[[Kept], None]
 """Takes a capture once it is read."""
 
@@ -96,7 +99,7 @@ def _show(kept: Kept, gaps: list[Gap]) -> Evidence:
     from podpath.capture.lines import render_lines  # noqa: PLC0415 - as above
     from podpath.capture.telling import select_telling  # noqa: PLC0415 - as above
 
-    name, capture, _, place, devices = kept
+    name, capture, _, _, devices = kept
     packets = capture.packets
     count = len(packets)
     rows = list(range(count)) if count <= WHOLE else select_telling(packets).tolist()
@@ -106,16 +109,33 @@ def _show(kept: Kept, gaps: list[Gap]) -> Evidence:
         why = f"of {count} packets only ARP, ICMP errors and connections that may have failed are shown: {len(rows)}"
         gaps.append(make_gap(name, why))
     start = next((at for at, line in enumerate(lines) if line), 0)
-    command = place.command or f"tcpdump{_interface(capture)}"
-    source = Source(
-        name=name,
-        lines=tuple(lines[start:]),
-        first_line=start + 1,
-        command=f"{command} -nn -e -S -tttt -r {shlex.quote(name)}",
-        netns=place.netns,
-        taken_at=place.taken_at,
-    )
+    source = _as_source(kept, lines[start:], start + 1)
     return Evidence((source,) if any(lines) else (), tuple(gaps))
+
+
+def _as_source(kept: Kept, lines: list[str], first: int) -> Source:
+    command = kept.place.command or f"tcpdump{_interface(kept.capture)}"
+    return Source(
+        name=kept.name,
+        lines=tuple(lines),
+        first_line=first,
+        command=f"{command} -nn -e -S -tttt -r {shlex.quote(kept.name)}",
+        netns=kept.place.netns,
+        taken_at=kept.place.taken_at,
+    )
+
+
+def show_ends(kept: Kept, one: End, other: End) -> Source | None:
+    """Print what is said between two ends in a long capture, beside what tells of a failure; None for a short one."""
+    from podpath.capture.lines import render_lines  # noqa: PLC0415 - as above
+    from podpath.capture.telling import select_ends, select_telling  # noqa: PLC0415 - as above
+
+    packets = kept.capture.packets
+    if len(packets) <= WHOLE:
+        return None
+    rows = sorted({*select_ends(packets, one, other).tolist(), *select_telling(packets).tolist()})
+    lines = _with_sums(kept, rows, render_lines(packets, rows, kept.devices))
+    return _as_source(kept, [f"{row + 1}  {line}" for row, line in zip(rows, lines, strict=True)], 1)
 
 
 def _with_sums(kept: Kept, rows: list[int], lines: list[str]) -> list[str]:

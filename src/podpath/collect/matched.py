@@ -12,7 +12,8 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from podpath.collect.captures import WHOLE, Kept
+from podpath.collect import captures
+from podpath.collect.captures import Kept
 from podpath.evidence.commands import parse_command
 from podpath.net import protocols
 from podpath.net.packet import endpoint
@@ -80,7 +81,7 @@ class MatchedCaptures:
             return None
         (kept,) = self._kept.values()
         columns = kept.capture.packets.columns
-        if len(columns) <= WHOLE:
+        if len(columns) <= captures.WHOLE:
             return None
         from podpath.capture.connections import follow_connections  # noqa: PLC0415 - as above
 
