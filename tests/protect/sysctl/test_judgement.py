@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from podpath.protect.sysctl.findings import Circumstances, find_faults
 from podpath.protect.sysctl.judgement import Judgement, judge_settings
 from podpath.protect.sysctl.keys import Key, parse_key
 from podpath.protect.sysctl.mending import plan_writes
+from podpath.protect.sysctl.rivals import Rivals
 from podpath.protect.sysctl.settings import Setting
 from podpath.protect.sysctl.tree import Tree
 
@@ -129,3 +131,14 @@ def test_keys_that_set_every_device_are_written_first(tmp_path: Path) -> None:
     assert writes(tree, declare("net.ipv4.conf.lxc1.rp_filter"), declare("net.ipv4.ip_forward", "1"))[0] == (
         "net.ipv4.ip_forward", "1", "spreads",
     )  # fmt: skip
+
+
+def test_a_part_of_the_tree_that_is_not_mounted_is_told(tmp_path: Path) -> None:
+    """In a container that is given /proc/sys/net alone, a key of the kernel is not said to be missing."""
+    plant(tmp_path, all="0")
+    setting = Setting(key=parse_key("kernel.unprivileged_bpf_disabled"), value="1", mandatory=False)
+    (judgement,) = judge_settings((setting,), Tree(root=tmp_path), 1)
+
+    assert (judgement.state, judgement.why) == ("missing", f"{tmp_path}/kernel is not to be seen here")
+    (finding,) = find_faults((judgement,), Circumstances(Tree(root=tmp_path), Rivals(), {}, ()))
+    assert finding.claim.startswith("kernel.unprivileged_bpf_disabled cannot be judged, since")

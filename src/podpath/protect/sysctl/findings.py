@@ -63,6 +63,8 @@ def _claim(judgement: Judgement) -> str:
     match judgement.state:
         case "missing":
             module = judgement.setting.module
+            if judgement.why:
+                return f"{key} cannot be judged, since {judgement.why}; it shall be {want}{why}"
             cause = f", since the module {module} is not loaded" if module else ""
             return f"{key} does not exist{cause}; it shall be {want}{why}"
         case "unreadable":

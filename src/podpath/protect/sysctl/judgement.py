@@ -29,7 +29,7 @@ class Judgement:
     everywhere: str | None = None
     """The value of `all`, where the two are combined."""
     why: str = ""
-    """Why it could not be read."""
+    """Why it could not be read, or why a missing one may be there all the same."""
 
     @property
     def holds(self) -> bool:
@@ -58,7 +58,8 @@ def judge_key(key: Key, setting: Setting, tree: Tree, cores: int, known: Mapping
     read = tree.read(key)
     if read.value is None:
         state: State = "missing" if read.missing else "unreadable"
-        return Judgement(key=key, setting=setting, state=state, want=want, why=read.why)
+        why = read.why or _why_hidden(key, tree)
+        return Judgement(key=key, setting=setting, state=state, want=want, why=why)
     rule = None if setting.raw else rule_of(key)
     above = known.get(key.of("all")) if rule is not None else None
     if rule is None or above is None or not is_number(read.value) or not is_number(above):
@@ -67,3 +68,9 @@ def judge_key(key: Key, setting: Setting, tree: Tree, cores: int, known: Mapping
     in_force = str(combine(rule, int(above), int(read.value)))
     state = "holds" if setting.accepts(in_force, cores) else "forced" if setting.accepts(read.value, cores) else "drifted"
     return Judgement(key=key, setting=setting, state=state, want=want, raw=read.value, in_force=in_force, everywhere=above)
+
+
+def _why_hidden(key: Key, tree: Tree) -> str:
+    """Say where a key is missing with everything beside it: a container that is given only a part of the host's tree."""
+    top = Key(key.segments[:1])
+    return "" if tree.list(top) else f"{top.path(tree.root)} is not to be seen here"
