@@ -65,7 +65,7 @@ class Containerd:
         told: dict[str, Any] = {key: json.loads(value) for key, value in self.status().items() if value.startswith("{")}
         return json.dumps(told)
 
-    def wait(self, holds: Callable[[], bool], seconds: float = 5.0) -> bool:
+    def wait(self, holds: Callable[[], bool], seconds: float = 15.0) -> bool:
         """Wait until something holds, and tell whether it came to do so and stayed."""
         over = time.monotonic() + seconds
         while not holds():

@@ -19,7 +19,7 @@ from podpath.protect.chain.removal import Removal, remove
 from tests.protect.folders import MESH
 
 ENTRY = json.dumps(MESH)
-PATIENCE = 5.0
+PATIENCE = 20.0
 
 
 @dataclass

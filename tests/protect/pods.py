@@ -83,7 +83,7 @@ class Answer:
 
 def finish(process: subprocess.Popen[str]) -> Answer:
     """Wait for a validator and read what it said."""
-    out, log = process.communicate(timeout=30)
+    out, log = process.communicate(timeout=60)
     return Answer(process.returncode, json.loads(out) if out else None, log)
 
 
@@ -173,7 +173,7 @@ def server(netns: str, family: int, port: int, *, says: str | None) -> Iterator[
         process.stdout.close()
 
 
-def wait_for(what: str, process: subprocess.Popen[str], seconds: float = 5.0) -> str:
+def wait_for(what: str, process: subprocess.Popen[str], seconds: float = 20.0) -> str:
     """Read a process's log until a word comes."""
     assert process.stderr is not None
     read, over = "", time.monotonic() + seconds

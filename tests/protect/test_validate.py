@@ -54,7 +54,7 @@ def test_native_nftables_are_proven_too(bare: Pod) -> None:
     ruleset = "\n".join(("table inet m {", "chain o {", *chain, "}", "}", ""))
     run("ip", "netns", "exec", bare.name, "nft", "-f", "-", stdin=ruleset)
 
-    assert {4: "passed", 6: "passed"} == bare.validate("--timeout", "0").states("outbound")
+    assert {4: "passed", 6: "passed"} == bare.validate("--timeout", "1s").states("outbound")
 
 
 @KERNEL
@@ -73,7 +73,7 @@ def test_native_nftables_are_proven_too(bare: Pod) -> None:
 def test_the_cause_is_named(bare: Pod, lines: tuple[str, ...], families: str, cause: str) -> None:
     """Each way of missing redirection has a cause, an exit code and the rule that is missing."""
     bare.restore(*lines, families=families) if lines else None
-    answer = bare.validate("--timeout", "100ms", "--outbound-port", "4140")
+    answer = bare.validate("--timeout", "1s", "--outbound-port", "4140")
 
     assert (cause, CODES[cause]) == (answer.document["cause"], answer.code)  # type: ignore[index]  # one of the causes
     assert "-t nat -A OUTPUT -p tcp -j REDIRECT --to-ports 4140" in answer.claims("failed")
@@ -93,7 +93,7 @@ def test_skipped_ports_are_held_to(bare: Pod) -> None:
     bare.restore(*linkerd(25, 443))
     good, bad = (
         bare.validate("--skip-outbound-ports", "25,443"),
-        bare.validate("--skip-outbound-ports", "443,8443", "--timeout", "0"),
+        bare.validate("--skip-outbound-ports", "443,8443", "--timeout", "1s"),
     )
 
     assert (0, "skipped-redirected", 65) == (good.code, bad.document["cause"], bad.code)
@@ -105,8 +105,8 @@ def test_skipped_ports_are_held_to(bare: Pod) -> None:
 def test_the_proxys_user_is_let_go(bare: Pod) -> None:
     """Run as the proxy's own user, it proves that the proxy's connections are not sent back to the proxy."""
     bare.restore(*linkerd())
-    good = bare.validate("--proxy-uid", "2102", "--timeout", "0", uid=2102)
-    bad = bare.validate("--proxy-uid", "2103", "--timeout", "0", uid=2103)
+    good = bare.validate("--proxy-uid", "2102", "--timeout", "1s", uid=2102)
+    bad = bare.validate("--proxy-uid", "2103", "--timeout", "1s", uid=2103)
 
     assert {4: "passed", 6: "passed"} == good.states("proxy-user")
     assert ("proxy-redirected", 66) == (bad.document["cause"], bad.code)
@@ -194,11 +194,11 @@ def test_a_reflector_serves_its_networks_only(bare: Pod) -> None:
 def test_without_a_route_it_is_undecided() -> None:
     """A pod with nothing but its loopback: without any NAT that is told, with rules that only a route would show it is 3."""
     with pod(addresses=False) as made:
-        answer = made.validate("--timeout", "0")
+        answer = made.validate("--timeout", "1s")
 
         assert answer.code == 60
         made.restore("-A OUTPUT -d 10.0.0.0/8 -p tcp -j REDIRECT --to-ports 4140", families="4")
-        answer = made.validate("--timeout", "0")
+        answer = made.validate("--timeout", "1s")
 
     assert (3, "undecided") == (answer.code, answer.document["cause"])
     assert "no route" in answer.claims("untested")
@@ -212,7 +212,7 @@ def test_the_termination_message_names_the_cause(bare: Pod, tmp_path: Path) -> N
     message.chmod(0o666)
     for folder in (tmp_path, *list(tmp_path.parents)[:2]):
         folder.chmod(0o755)
-    answer = bare.validate("--timeout", "0", "--termination-message", str(message))
+    answer = bare.validate("--timeout", "1s", "--termination-message", str(message))
 
     assert message.read_text() == f"no-rules: {answer.document['claim']}"
     bare.restore(*linkerd())

@@ -16,7 +16,7 @@ import pytest
 from podpath.protect import watch
 from podpath.protect.watch import Change, DirectoryWatch
 
-PATIENCE = 5.0
+PATIENCE = 20.0
 
 
 def settle(watched: DirectoryWatch) -> set[Change]:
