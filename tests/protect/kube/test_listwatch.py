@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from tests import kube_objects as kube
 from tests.apiserver import NOBODY, ApiServer
 from tests.protect.kube.following import Following, Proxy, until
+from tests.protect.kube.scripted import Answer, Asked, Scripted, refusal
 
 
 def of_node(name: str) -> dict[str, str]:
@@ -137,6 +139,76 @@ def test_a_refusal_is_told_and_ends_when_the_role_is_bound(server: ApiServer) ->
             until(lambda: {"f-1"} == following.names, "the pod after the role")
         finally:
             server.kubectl("delete", "clusterrolebinding/lw-nobody", "clusterrole/lw-pods")
+
+
+def test_a_watch_that_ends_in_peace_is_no_trouble(tmp_path: Path) -> None:
+    """Servers end a watch after some minutes: it is opened again where it stood, and counts neither as a failure nor as away."""
+
+    def answer(asked: Asked) -> Answer:
+        if "watch=true" not in asked.path:
+            return Answer(200, [b'{"metadata": {"resourceVersion": "5"}, "items": []}'])
+        return Answer(200, peaceful())
+
+    def peaceful() -> Iterator[bytes]:
+        yield b'{"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": "9"}}}\n'
+        time.sleep(0.2)
+
+    with Scripted(answer) as scripted, Following(scripted.kubeconfig(tmp_path), {}) as following:
+        states = set()
+        end = time.monotonic() + 1.5
+        while time.monotonic() < end:
+            states.add((following.watch.figures.watching, following.watch.figures.failures))
+            time.sleep(0.002)
+        watches = following.watch.figures.watches
+
+    assert {(True, 0)} == states
+    assert watches >= 3
+    assert "resourceVersion=9" in scripted.asked[-1].path
+
+
+def test_a_watch_that_ends_at_once_is_not_a_busy_loop(tmp_path: Path) -> None:
+    """A server that accepts each watch and ends it without a word is asked ever more slowly."""
+    page = Answer(200, [b'{"metadata": {"resourceVersion": "5"}, "items": []}'])
+
+    def answer(asked: Asked) -> Answer:
+        return Answer(200) if "watch=true" in asked.path else page
+
+    with Scripted(answer) as scripted, Following(scripted.kubeconfig(tmp_path), {}, expects_sync=False) as following:
+        time.sleep(2.0)
+        trouble = following.watch.figures.trouble
+
+    assert len(scripted.asked) < 8
+    assert "ended at once" in trouble
+
+
+def test_a_busy_server_is_given_the_time_that_it_asks_for(tmp_path: Path) -> None:
+    """429 with a wait of two seconds on the list: not asked again before that."""
+    asked_at: list[float] = []
+
+    def answer(_: Asked) -> Answer:
+        asked_at.append(time.monotonic())
+        return refusal(429, "TooManyRequests", retryAfterSeconds=2)
+
+    with Scripted(answer) as scripted, Following(scripted.kubeconfig(tmp_path), {}, expects_sync=False):
+        until(lambda: len(asked_at) >= 2, "the second try")
+
+    assert asked_at[1] - asked_at[0] >= 2.0
+
+
+def test_garbage_on_the_watch_is_a_break(tmp_path: Path) -> None:
+    """A line that is no event ends the watch; it is opened again where it stood, after a pause."""
+
+    def answer(asked: Asked) -> Answer:
+        if "watch=true" not in asked.path:
+            return Answer(200, [b'{"metadata": {"resourceVersion": "5"}, "items": []}'])
+        return Answer(200, [b"<html>\n"] if len(scripted.asked) == 2 else [b'{"type": "SURPRISE", "object": {}}\n'])
+
+    with Scripted(answer) as scripted, Following(scripted.kubeconfig(tmp_path), {}, expects_sync=False) as following:
+        until(lambda: following.watch.figures.failures >= 2, "two failures")
+        trouble = following.watch.figures.trouble
+
+    assert "SURPRISE" in trouble or "promises" in trouble
+    assert all("resourceVersion=5" in asked.path for asked in scripted.asked[1:])
 
 
 def test_stop_ends_a_watch_that_waits(server: ApiServer, tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,23 +15,26 @@ import pytest
 from tests.protect.repair.netns import ip
 
 DEBIAN = Path("/usr/lib/cni")
-PRIMARY = {
-    "cniVersion": "0.4.0",
-    "name": "pods",
-    "plugins": [
-        {
-            "type": "bridge",
-            "bridge": "cni0",
-            "isGateway": True,
-            "ipam": {
-                "type": "host-local",
-                "ranges": [[{"subnet": "10.122.0.0/24"}], [{"subnet": "fd00:122::/64"}]],
-                "routes": [{"dst": "0.0.0.0/0"}, {"dst": "::/0"}],
-            },
-        },
-        {"type": "portmap", "capabilities": {"portMappings": True}},
-    ],
-}
+
+
+def primary(leases: Path) -> dict[str, Any]:
+    """Give the primary CNI's list, with subnets that no other run on this machine has."""
+    process = os.getpid() % 65536
+    four, six = f"10.{200 + process // 256 % 50}.{process % 256}.0/24", f"fd01:{process:x}::/64"
+    ipam = {
+        "type": "host-local",
+        "dataDir": str(leases),
+        "ranges": [[{"subnet": four}], [{"subnet": six}]],
+        "routes": [{"dst": "0.0.0.0/0"}, {"dst": "::/0"}],
+    }
+    bridge = {"type": "bridge", "bridge": "cni0", "isGateway": True, "ipam": ipam}
+    return {
+        "cniVersion": "0.4.0",
+        "name": "pods",
+        "plugins": [bridge, {"type": "portmap", "capabilities": {"portMappings": True}}],
+    }
+
+
 MESH = f"""#!{sys.executable}
 # A mesh's chained plugin: at ADD it writes linkerd's rules into the pod's namespace, and passes on what came before it.
 import json, os, subprocess, sys
@@ -91,7 +93,7 @@ class Runtime:
             each.mkdir(mode=0o755)
         self._node = f"prn{os.getpid()}-{next(_NUMBERS)}"
         self._pods: list[str] = []
-        self.write("10-pods.conflist", PRIMARY)
+        self.write_primary()
 
     def __enter__(self) -> Self:
         """Make the node's namespace."""
@@ -100,14 +102,13 @@ class Runtime:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Take all namespaces down, and the addresses that were leased."""
+        """Take all namespaces down."""
         for name in (*self._pods, self._node):
             ip("netns", "del", name)
-        shutil.rmtree("/var/lib/cni/networks/pods", ignore_errors=True)
 
-    def write(self, name: str, content: dict[str, Any]) -> None:
-        """Write a file of the conf folder as a primary CNI does."""
-        (self.conf / name).write_text(json.dumps(content, indent=2), encoding="utf-8")
+    def write_primary(self) -> None:
+        """Write the list as a primary CNI does, at its start and after."""
+        (self.conf / "10-pods.conflist").write_text(json.dumps(primary(self._cache), indent=2), encoding="utf-8")
 
     def install_mesh(self) -> None:
         """Put the mesh's plugin where the runtime finds programs; nothing calls it yet."""

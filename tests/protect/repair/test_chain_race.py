@@ -20,7 +20,7 @@ from podpath.protect.repair.policy import Policy
 from tests import kube_objects as kube
 from tests.protect.kube.following import until
 from tests.protect.repair.netns import inside
-from tests.protect.repair.runtime import PRIMARY, Runtime, Sandbox
+from tests.protect.repair.runtime import Runtime, Sandbox
 from tests.protect.repair.test_keeper import Running, assign
 from tests.protect.repair.ward import SPACE, Ward
 
@@ -87,7 +87,7 @@ def test_a_pod_that_starts_before_the_plugin_is_chained(ward: Ward, tmp_path: Pa
                 second = runtime.run_pod()
                 assert 0 == born(ward, "race-2", second, tmp_path), "a pod of the mended chain is born right"
 
-                runtime.write("10-pods.conflist", PRIMARY)
+                runtime.write_primary()
                 until(lambda: "mesh-cni" in (runtime.conf / "10-pods.conflist").read_text(encoding="utf-8"), "the chain is kept")
                 assert 0 == born(ward, "race-3", runtime.run_pod(), tmp_path), "and so is one after the primary CNI wrote anew"
             finally:

@@ -21,7 +21,7 @@ from podpath.protect.repair.policy import Policy
 from tests import kube_objects as kube
 from tests.apiserver import AGENT, AGENT_USER, ApiServer
 from tests.protect.kube.following import until
-from tests.protect.repair.netns import inside, pod_namespace
+from tests.protect.repair.netns import bare, fresh_addresses, inside, pod_namespace
 from tests.protect.repair.ward import SPACE, WIDE, Ward
 
 
@@ -227,12 +227,13 @@ def test_a_state_that_is_not_ours_is_no_obstacle(ward: Ward, tmp_path: Path, con
 def test_g1_a_running_pod_without_rules_is_found_and_mended_in_place(ward: Ward) -> None:
     """A scan finds the pod that has a proxy, no validator and no rules; it is mended where it is, and lives on."""
     policy = Policy(actions=("label", "mend"), scan=0.2, young=0.0)
-    with pod_namespace("10.244.101.5/24", "fd00:101::5/64") as name:
+    four, six = fresh_addresses()
+    with pod_namespace(four, six) as name:
         ward.pod(
             "unmeshed",
             init=(),
             containers=("app", "linkerd-proxy"),
-            status={"phase": "Running", "podIP": "10.244.101.5", "podIPs": [{"ip": "10.244.101.5"}, {"ip": "fd00:101::5"}]},
+            status={"phase": "Running", "podIP": bare(four), "podIPs": [{"ip": bare(four)}, {"ip": bare(six)}]},
         )
         with Running(assign(ward, policy)) as running:
             until(lambda: "--to-ports 4140" in inside(name, "ip6tables-nft-save"), "the rules are there")

@@ -14,7 +14,7 @@ from podpath.protect.kube.objects import Pod
 from podpath.protect.repair.mend import MendError, families_of, hold, mend, see
 from podpath.protect.repair.namespaces import Namespaces, Place, read_namespaces
 from tests.protect.repair import pods
-from tests.protect.repair.netns import inside, pod_namespace
+from tests.protect.repair.netns import fresh_addresses, inside, pod_namespace
 
 KERNEL = pytest.mark.kernel("iptables-nft-save", "ip6tables-nft-save", "nft", "nsenter")
 
@@ -30,7 +30,7 @@ def meshed(*addresses: str, mesh: str = "linkerd", **more: object) -> Pod:
 @pytest.mark.parametrize("mesh", ["linkerd", "istio"])
 def test_a_pod_without_rules_is_mended_in_both_families(mesh: str) -> None:
     """Absent before; written and proven by the validator's packets; there afterwards; nothing to write the second time."""
-    addresses = ("10.244.91.5/24", "fd00:91::5/64")
+    addresses = fresh_addresses()
     with pod_namespace(*addresses) as name:
         pod = meshed(*addresses, mesh=mesh)
         before = see(pod, read_namespaces())
@@ -51,7 +51,7 @@ def test_a_pod_without_rules_is_mended_in_both_families(mesh: str) -> None:
 @KERNEL
 def test_only_what_is_missing_is_written() -> None:
     """Where IPv4 is right, only IPv6 is written; the pod's own rules stay."""
-    addresses = ("10.244.92.5/24", "fd00:92::5/64")
+    addresses = fresh_addresses()
     with pod_namespace(*addresses) as name:
         pod = meshed(*addresses)
         mend(pod, read_namespaces(), Applier())
@@ -70,8 +70,9 @@ def test_only_what_is_missing_is_written() -> None:
 @KERNEL
 def test_rules_that_are_there_but_do_not_work_are_no_cure() -> None:
     """Where a filter refuses what the rules redirect, the validator's word counts: not mended, and it says what it saw."""
-    with pod_namespace("10.244.93.5/24") as name:
-        pod = meshed("10.244.93.5")
+    address = fresh_addresses()[0]
+    with pod_namespace(address) as name:
+        pod = meshed(address)
         inside(name, "iptables-nft", "-A", "OUTPUT", "-p", "tcp", "-j", "DROP")
 
         mending = mend(pod, read_namespaces(), Applier())
@@ -83,8 +84,9 @@ def test_rules_that_are_there_but_do_not_work_are_no_cure() -> None:
 @KERNEL
 def test_a_dry_run_writes_nothing() -> None:
     """A dry run looks, says what it would do, and leaves no rule."""
-    with pod_namespace("10.244.94.5/24") as name:
-        mending = mend(meshed("10.244.94.5"), read_namespaces(), Applier(dry_run=True))
+    address = fresh_addresses()[0]
+    with pod_namespace(address) as name:
+        mending = mend(meshed(address), read_namespaces(), Applier(dry_run=True))
 
         assert "would" == mending.state
         assert "" == inside(name, "nft", "list", "ruleset")
@@ -96,12 +98,13 @@ def test_a_pod_whose_proxy_listens_is_mended() -> None:
     code = (
         "import socket, sys; s = [socket.create_server(('', p)) for p in (4140, 4143)]; print('up', flush=True); sys.stdin.read()"
     )
-    with pod_namespace("10.244.95.5/24") as name:
+    address = fresh_addresses()[0]
+    with pod_namespace(address) as name:
         command = ["ip", "netns", "exec", name, sys.executable, "-c", code]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as proxy:
             assert proxy.stdout is not None
             proxy.stdout.readline()
-            mending = mend(meshed("10.244.95.5"), read_namespaces(), Applier())
+            mending = mend(meshed(address), read_namespaces(), Applier())
             proxy.kill()
 
         assert "mended" == mending.state, mending.why

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from podpath.protect.repair.namespaces import Namespaces, Place, parse_addresses, read_namespaces
-from tests.protect.repair.netns import pod_namespace
+from tests.protect.repair.netns import bare, fresh_addresses, pod_namespace
 
 TRIE = """Main:
   +-- 0.0.0.0/0 3 0 5
@@ -70,13 +70,14 @@ def test_what_is_not_clear_is_not_guessed(addresses: list[str], why: str) -> Non
 @pytest.mark.kernel("nsenter")
 def test_i6_a_namespace_is_found_by_its_oldest_process() -> None:
     """Of a namespace with processes the oldest is taken, as its sandbox outlives the others."""
-    with pod_namespace("10.244.71.5/24", "fd00:71::5/64") as name:
+    addresses = fresh_addresses()
+    with pod_namespace(*addresses) as name:
         command = ["ip", "netns", "exec", name, "sleep", "60"]
         with subprocess.Popen(command) as first:
             time.sleep(0.3)
             with subprocess.Popen(command) as second:
                 time.sleep(0.3)
-                found = read_namespaces(bound=()).find(["10.244.71.5", "fd00:71::5"])
+                found = read_namespaces(bound=()).find(map(bare, addresses))
                 second.kill()
             first.kill()
 
@@ -87,8 +88,9 @@ def test_i6_a_namespace_is_found_by_its_oldest_process() -> None:
 @pytest.mark.kernel("nsenter")
 def test_a_namespace_without_processes_is_found_where_it_is_bound() -> None:
     """A namespace that is only bound to a file, as runtimes do, is found there; its inode tells it from others."""
-    with pod_namespace("10.244.72.5/24") as name:
-        found = read_namespaces().find(["10.244.72.5"])
+    address = fresh_addresses()[0]
+    with pod_namespace(address) as name:
+        found = read_namespaces().find([bare(address)])
 
         assert found.place is not None
         assert (f"/run/netns/{name}", Path(f"/run/netns/{name}").stat().st_ino) == (found.place.path, found.place.inode)
@@ -97,5 +99,6 @@ def test_a_namespace_without_processes_is_found_where_it_is_bound() -> None:
 @pytest.mark.kernel("nsenter")
 def test_two_namespaces_with_one_address_are_not_told_apart() -> None:
     """The real case of an old sandbox that is not gone: nothing is taken."""
-    with pod_namespace("10.244.73.5/24"), pod_namespace("10.244.73.5/24"):
-        assert "2 network namespaces hold 10.244.73.5" in read_namespaces().find(["10.244.73.5"]).why
+    address = fresh_addresses()[0]
+    with pod_namespace(address), pod_namespace(address):
+        assert f"2 network namespaces hold {bare(address)}" in read_namespaces().find([bare(address)]).why

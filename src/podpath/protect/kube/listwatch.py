@@ -38,7 +38,7 @@ class Figures:
     synced: bool = False
     """Everything was listed once: the store is whole."""
     watching: bool = False
-    """A watch is open now."""
+    """A watch is open, or was closed in peace a moment ago and is opened again."""
     lists: int = 0
     watches: int = 0
     failures: int = 0
@@ -186,7 +186,6 @@ class ListWatch:
             finally:
                 with self._lock:
                     self._stream = None
-                self._figures = replace(self._figures, watching=False)
         return heard
 
     def _hear(self, event: WatchEvent) -> None:
