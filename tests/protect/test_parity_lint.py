@@ -52,12 +52,19 @@ def network(text: str, name: str = "10.conflist") -> Network:
 
 def test_d1_the_first_file_by_name_of_three_extensions() -> None:
     """Both take the first by bytes among .conf, .conflist and .json; others are not read, hidden ones are."""
-    found = lint(a20_conflist=listed(), a10_json=single(), a05_conf__bak=single(), a00_txt=single(), B_conf=single(name="b"))
+    found = lint(
+        a20_conflist=listed(),
+        a10_json=single(),
+        **{"a05.conf_bak": single(), "a05.conf_podpath-original": single()},
+        a00_txt=single(),
+        B_conf=single(name="b"),
+    )
     hidden = lint_folder(
         [*folder(a10_conflist=listed()), ConfFile(name=".old.conf", content=single(name="o").encode())], SETTINGS
     )
 
     assert ("10.json", "10.json") == taken(found)
+    assert ["05.conf.bak"] == [one.file for one in found.remarks if one.claim.startswith("its extension")]
     assert ["10.json", "20.conflist", "B.conf"] == [decision.file for decision in found.verdicts[0].decisions]
     assert (".old.conf", ".old.conf") == taken(hidden)
     assert "it is hidden" in remark(hidden, "D1").claim

@@ -28,6 +28,8 @@ MESHES = ("linkerd-cni", "istio-cni", "kuma-cni", "osm-cni", "consul-cni")
 CHAINED = (*MESHES, "bandwidth", "portmap", "tuning", "sbr", "firewall")
 """Plugins that make no interface and only ever stand behind one that does."""
 SET_ASIDE = ".cilium_bak"
+KEPT = ".podpath-original"
+"""The suffix under which our own keeper keeps what a file was before: nothing to remark."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 _RESERVED = ("runtimeConfig", "args")
 Severity = Literal["error", "warning", "note"]
@@ -102,7 +104,9 @@ def _file_remarks(files: Sequence[ConfFile]) -> Iterator[Remark]:
         elif base.endswith(SET_ASIDE):
             said = "Cilium has set it aside: it renames what others put here (cni.exclusive=true)"
             yield Remark("G7", "warning", file.name, 1, said, "set cni.exclusive=false in Cilium's Helm values")
-        elif "/" not in file.name and any(f"{end}." in base for end in (".conf", ".conflist", ".json")):
+        elif (
+            "/" not in file.name and not base.endswith(KEPT) and any(f"{end}." in base for end in (".conf", ".conflist", ".json"))
+        ):
             yield Remark("D1", "note", file.name, 1, "its extension is none of .conf, .conflist, .json: no runtime reads it")
 
 

@@ -11,10 +11,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from podpath.checks.cni_conf import EXTENSIONS, ConfFile
+from podpath.checks.cni_lint import KEPT
 from podpath.protect.apply import Applier, check_trusted
 from podpath.protect.chain.editing import LIST, has_entry, same_network, strip
 
-SUFFIX = ".podpath-original"
+SUFFIX = KEPT
 CHAINED = f"-chained{LIST}"
 """The end of a list's name where the plain one is another network's: `-` sorts before `.`."""
 
