@@ -64,6 +64,14 @@ def test_a_whole_file_is_read(tmp_path: Path) -> None:
     assert config.kubernetes.grace == 3.0
 
 
+def test_the_manuals_example_is_a_configuration(tmp_path: Path, repository: Path) -> None:
+    """What docs/agent.md shows is read, every key of it."""
+    page = (repository / "docs/agent.md").read_text(encoding="utf-8")
+    config = load(tmp_path, page.split("```toml\n")[1].split("```")[0])
+
+    assert config.parts() == ("sysctl", "order", "chain", "repair")
+
+
 def test_an_empty_section_is_enough(tmp_path: Path) -> None:
     """Defaults are meant to be good; what is not named does not run."""
     assert load(tmp_path, "[sysctl]").parts() == ("sysctl",)
