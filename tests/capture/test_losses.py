@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from podpath.capture.losses import find_losses
+from podpath.capture.losses import FILTERED, find_losses
 from podpath.capture.matching import Matching, match_captures
 from podpath.capture.points import CapturedFile
 from podpath.capture.read import read_capture
@@ -208,6 +208,18 @@ def test_drop_counters_explain_what_is_missing() -> None:
 
     assert [2, 2, 0] == [len(losses.lost) for losses in told]
     assert ["the kernel dropped 2 packets there that the capture does not show"] == [each.why for each in told[2].unseen]
+
+
+def test_a_filter_explains_what_is_missing() -> None:
+    """A capture of SYNs, FINs and resets alone misses the rest; a server that never gets the rest shows the same, and is told."""
+    world = whole_talk()
+    columns = {file.name: file.capture.packets.columns for file in world.files()}["p1"]
+    order = sorted(world.shots[1], key=lambda shot: shot.time)
+    world.shots[1] = [shot for row, shot in enumerate(order) if columns.flags[row] & 0x07]
+    _, losses = judged(world)
+
+    assert () == losses.lost
+    assert FILTERED in {each.why for each in losses.unseen}
 
 
 def test_damage_explains_what_is_missing() -> None:

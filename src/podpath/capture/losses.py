@@ -20,13 +20,14 @@ from podpath.capture.packet_words import name_packet
 from podpath.capture.segments import unwrapped
 from podpath.capture.sightings import Loss, Losses, Sighting, Unseen
 from podpath.capture.witnesses import SAME, Expected, Watch, Ways
-from podpath.net.protocols import ACK, RST, SYN, TCP
+from podpath.net.protocols import ACK, FIN, RST, SYN, TCP
 
 Numbers = NDArray[np.int64]
 ACKNOWLEDGED = "the other side acknowledged it"
 NEVER_THERE = "its direction was never seen there, and the other side acknowledged what was sent"
 UNMEASURED = 20_000_000
 """Nanoseconds that a packet may take between points that have none in common, for all that is known."""
+FILTERED = "the capture there leaves out packets of its kind: it shows none, though others did pass"
 INCOMPARABLE = "no clock tells when it should have come there"
 
 
@@ -69,6 +70,7 @@ class _Judge:
     def __init__(self, matching: Matching, followed: Followed, expected: list[Expected], watch: Watch) -> None:
         self._matching, self._followed, self._expected, self._watch = matching, followed, expected, watch
         self._acknowledged = _acknowledged(matching, followed)
+        self._picky = _picky_devices(matching, followed.way)
 
     def judge(self) -> Losses:
         """Tell losses from what was merely not seen."""
@@ -121,7 +123,9 @@ class _Judge:
             spread = doubt + UNMEASURED
         if missed <= self._watch.missed(point):
             return self._watch.why_missed(point)
-        return self._watch.blind(point, time, spread)
+        joined, row = self._matching.joined, item.rows[item.last]
+        left_out = int(joined.device[point]) in self._picky and not joined.column("flags")[row] & (SYN | FIN | RST)
+        return self._watch.blind(point, time, spread) or (FILTERED if left_out else "")
 
     def _was_acknowledged(self, item: Item) -> bool:
         """Tell whether the other side has what no later place shows, in any copy."""
@@ -200,6 +204,26 @@ class _Judge:
             missing_at=self._expected[place].point,
             why=why,
         )
+
+
+def _picky_devices(matching: Matching, way: int) -> set[int]:
+    """Give the devices that show of a TCP connection only how it begins and ends, though the rest did pass them.
+
+    So do captures with a filter for SYN, FIN and RST. That the rest passed is shown by the other direction, behind the device.
+    """
+    joined = matching.joined
+    flags, protocol = joined.column("flags"), joined.column("protocol")
+    shows: dict[int, bool] = {}
+    passes: set[int] = set()
+    for each in (way, way ^ 1):
+        later = False
+        for placed in reversed(matching.order(each)):
+            middle = bool(((protocol[placed.rows] == TCP) & (flags[placed.rows] & (SYN | FIN | RST) == 0)).any())
+            shows[placed.device] = shows.get(placed.device, False) or middle
+            if later:
+                passes.add(placed.device)
+            later = later or middle
+    return {device for device in passes if not shows[device]}
 
 
 def _acknowledged(matching: Matching, followed: Followed) -> int | None:
