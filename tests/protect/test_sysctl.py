@@ -25,6 +25,7 @@ from podpath.protect.sysctl.keeper import keep_sysctls
 from podpath.protect.sysctl.keys import parse_key
 from podpath.protect.sysctl.options import SysctlOptions, make_duty
 from podpath.protect.sysctl.settings import Setting
+from tests.protect.unprivileged import as_nobody
 
 NAME = f"psy-rows-{os.getpid()}"
 HANDLE = f"/run/netns/{NAME}"
@@ -429,13 +430,11 @@ def test_a_fight_is_told_and_slowed_down(root: Path) -> None:
 def test_exactly_one_capability_is_needed(root: Path) -> None:
     """As nobody with CAP_NET_ADMIN alone, keys are written; without it, it is said which capability is missing."""
     put("lxc1", 2)
-    nobody = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups")
-    code, found = protect(root, "--key", LXC, "--fix", wrap=(*nobody, "--bounding-set=-all"))
+    code, found = protect(root, "--key", LXC, "--fix", wrap=as_nobody())
     assert code == 1
     assert "CAP_NET_ADMIN is missing" in found["findings"][0]["claim"]
 
-    capable = ("--inh-caps=+net_admin", "--ambient-caps=+net_admin")
-    assert protect(root, "--key", LXC, "--fix", wrap=(*nobody, *capable))[0] == 0
+    assert protect(root, "--key", LXC, "--fix", wrap=as_nobody("net_admin"))[0] == 0
     assert look("lxc1") == 0
 
 

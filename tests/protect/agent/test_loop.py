@@ -21,6 +21,7 @@ import pytest
 from podpath.collect.netns import inside
 from tests import kube_objects as kube
 from tests.apiserver import ApiServer
+from tests.protect.unprivileged import as_nobody
 
 NAME = f"psy-agent-{os.getpid()}"
 HANDLE = f"/run/netns/{NAME}"
@@ -241,17 +242,7 @@ def test_it_runs_with_one_capability_as_nobody(agent: Callable[..., Running], tm
     put("lxc1", 2)
     for folder in (tmp_path, *list(tmp_path.parents)[:2]):
         folder.chmod(0o755)  # pytest's own folders, which are root's alone
-    wrap = (
-        "setpriv",
-        "--reuid",
-        "65534",
-        "--regid",
-        "65534",
-        "--clear-groups",
-        "--inh-caps=+net_admin",
-        "--ambient-caps=+net_admin",
-    )
-    running = agent(wrap=wrap)
+    running = agent(wrap=as_nobody("net_admin"))
 
     assert wait_until(lambda: look("lxc1") == "0")
     assert wait_until(lambda: running.said("a part lacks capabilities"))
