@@ -138,7 +138,9 @@ def test_long_capture_shows_what_fails(tmp_path: Path, monkeypatch: pytest.Monke
 
     assert ["4", "8"] == [line.split()[0] for line in evidence.sources[0].lines]
     assert 2 == len(list(packets_of(evidence)))
-    assert ["of 8 packets only ARP, ICMP errors and connections that may have failed are shown: 2"] == [gap.why for gap in evidence.gaps]
+    assert ["of 8 packets only ARP, ICMP errors and connections that may have failed are shown: 2"] == [
+        gap.why for gap in evidence.gaps
+    ]
 
 
 def test_capture_without_packets_is_a_gap(tmp_path: Path) -> None:
