@@ -257,9 +257,10 @@ def test_g2_mending_that_does_not_help_is_followed_by_eviction(ward: Ward) -> No
     controller = ward.controller(actions=("mend", "evict"), namespaces=lambda: Namespaces({}, 1))
     pod = ward.pod("beyond", containers=("app", "linkerd-proxy"), ips=("10.244.99.9",))
 
-    controller.consider(pod, 1.0)
+    for second in (1.0, 2.0, 7.0, 30.0):
+        controller.consider(pod, second)
 
-    assert {("mend", "impossible"): 1, ("evict", "success"): 1} == dict(controller.counts)
+    assert {("mend", "fail"): 2, ("evict", "success"): 1} == dict(controller.counts)
     assert ["MendBrokenPod", "EvictBrokenPod"] == [event["reason"] for event in ward.events("beyond")]
 
 

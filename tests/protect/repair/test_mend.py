@@ -115,16 +115,27 @@ def test_a_pod_whose_proxy_listens_is_mended() -> None:
     [
         (pods.pod(), "no mesh's proxy"),
         (meshed(), "no address yet"),
-        (meshed("10.244.96.5"), "no network namespace"),
         (meshed("10.244.96.5", annotations={"config.linkerd.io/skip-subnets": "all"}), "not known how to give"),
     ],
 )
 def test_what_cannot_be_mended_is_not_tried(pod: Pod, why: str) -> None:
-    """No proxy, no address, no namespace, a wish that is not modelled: impossible, saying why."""
+    """No proxy, no address, a wish that is not modelled: impossible, saying why."""
     mending = mend(pod, Namespaces({}, 1), Applier())
 
     assert "impossible" == mending.state
     assert why in mending.why
+
+
+def test_a_namespace_that_is_not_found_may_be_found_later() -> None:
+    """No namespace now is a failure, to be tried again; one that went between look and deed is none at all."""
+    pod = meshed("10.244.96.5")
+    vanished = Place(path="/proc/none/ns/net", inode=7)
+
+    missing = mend(pod, Namespaces({}, 1), Applier())
+    gone = mend(pod, Namespaces({"10.244.96.5": (vanished,)}, 1), Applier())
+
+    assert ("failed", "gone") == (missing.state, gone.state)
+    assert "no network namespace" in missing.why
 
 
 def test_a_pod_that_failed_for_good_is_not_mended() -> None:

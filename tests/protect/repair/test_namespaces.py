@@ -97,6 +97,19 @@ def test_a_namespace_without_processes_is_found_where_it_is_bound() -> None:
 
 
 @pytest.mark.kernel("nsenter")
+def test_a_file_that_lasts_is_preferred_to_a_process_that_may_end() -> None:
+    """A namespace that is bound and has a process is led into by the file: the process may be a probe that ends in a moment."""
+    addresses = fresh_addresses()
+    with pod_namespace(*addresses) as name, subprocess.Popen(["ip", "netns", "exec", name, "sleep", "60"]) as probe:
+        time.sleep(0.3)
+        found = read_namespaces().find(map(bare, addresses))
+        probe.kill()
+
+    assert found.place is not None
+    assert f"/run/netns/{name}" == found.place.path
+
+
+@pytest.mark.kernel("nsenter")
 def test_two_namespaces_with_one_address_are_not_told_apart() -> None:
     """The real case of an old sandbox that is not gone: nothing is taken."""
     address = fresh_addresses()[0]

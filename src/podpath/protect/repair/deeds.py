@@ -109,7 +109,13 @@ class Deeds:
 
 
 def _of_mending(mending: Mending) -> Outcome:
-    results: dict[str, Result] = {"mended": "success", "would": "would", "failed": "fail", "impossible": "impossible"}
+    results: dict[str, Result] = {
+        "mended": "success",
+        "would": "would",
+        "failed": "fail",
+        "gone": "skip",
+        "impossible": "impossible",
+    }
     return Outcome(results[mending.state], mending.why)
 
 

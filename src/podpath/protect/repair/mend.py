@@ -38,8 +38,8 @@ class MendError(PodpathError):
 class Mending:
     """What became of a pod that was to be mended in place."""
 
-    state: Literal["mended", "would", "failed", "impossible"]
-    """`impossible`: nothing was tried, and nothing will help but another pod."""
+    state: Literal["mended", "would", "failed", "gone", "impossible"]
+    """`gone`: its namespace went while it was looked for. `impossible`: nothing will help but another pod."""
     why: str
     changed: bool = False
     """Whether anything was written into the pod's namespace."""
@@ -74,13 +74,17 @@ def mend(pod: Pod, namespaces: Namespaces, applier: Applier) -> Mending:
         return Mending(state="impossible", why=f"it asks for what is not known how to give: {redirect.unmodelled}")
     if pod.status.phase == "Failed":
         return Mending(state="impossible", why="it has failed for good: its namespace is gone or going")
+    if not pod.addresses:
+        return Mending(state="impossible", why="the pod has no address yet")
     found = namespaces.find(pod.addresses)
     if found.place is None:
-        return Mending(state="impossible", why=found.why)
+        return Mending(state="failed", why=found.why)
     try:
         with hold(found.place) as path:
             return _mend(path, redirect, families_of(pod), applier)
-    except (MendError, ApplyError) as error:
+    except MendError as error:
+        return Mending(state="gone", why=str(error))
+    except ApplyError as error:
         return Mending(state="failed", why=str(error))
 
 

@@ -1,7 +1,8 @@
 """Which network namespace is a pod's: the one that holds its addresses, found without entering any.
 
 Every process shows the addresses of its namespace in /proc/PID/net (fib_trie and if_inet6), so a walk over /proc gives all
-namespaces with their addresses, each by its oldest process. Where two namespaces claim an address (an old sandbox that is not
+namespaces with their addresses, each by the file that it is bound to, or by its
+oldest process. Where two namespaces claim an address (an old sandbox that is not
 gone yet), neither is taken: rules in the wrong pod are worse than none. Namespaces without a process are found where runtimes
 and `ip netns` bind them.
 """
@@ -67,12 +68,15 @@ class Namespaces:
 def read_namespaces(proc: Path = PROC, bound: Iterable[Path] = BOUND) -> Namespaces:
     """Look at every namespace of the node. `proc` is the node's, wherever it is mounted."""
     by_address: dict[str, list[Place]] = defaultdict(list)
+    lasting = _mounts(bound)
     seen: set[int] = set()
-    for place, addresses in (*_of_processes(proc), *_of_mounts(bound)):
-        if place.inode not in seen:
-            seen.add(place.inode)
-            for address in addresses:
-                by_address[address].append(place)
+    for place, addresses in _of_processes(proc):
+        seen.add(place.inode)
+        for address in addresses:
+            by_address[address].append(lasting.get(place.inode, place))
+    for inode, place in lasting.items():
+        for address in () if inode in seen else _asked(Path(place.path)):
+            by_address[address].append(place)
     return Namespaces({address: tuple(places) for address, places in by_address.items()}, _inode(proc / "1/ns/net") or 0)
 
 
@@ -90,28 +94,29 @@ def _of_processes(proc: Path) -> Iterator[tuple[Place, frozenset[str]]]:
             yield Place(path=str(proc / str(process) / "ns/net"), inode=inode), found
 
 
-def _of_mounts(bound: Iterable[Path]) -> Iterator[tuple[Place, frozenset[str]]]:
+def _mounts(bound: Iterable[Path]) -> dict[int, Place]:
+    """Give the namespaces that are bound to a file: that file outlives every process in them."""
+    found: dict[int, Place] = {}
     for folder in bound:
         try:
             names = sorted(os.listdir(folder))  # noqa: PTH208  # as above
         except OSError:
             continue
         for name in names:
-            path = folder / name
-            inode = _inode(path)
-            found = None if inode is None else _asked(path)
-            if inode is not None and found is not None:
-                yield Place(path=str(path), inode=inode), found
+            inode = _inode(folder / name)
+            if inode is not None:
+                found.setdefault(inode, Place(path=str(folder / name), inode=inode))
+    return found
 
 
-def _asked(path: Path) -> frozenset[str] | None:
-    """Read the addresses of a namespace in which nobody lives: a program that goes in has to look."""
+def _asked(path: Path) -> frozenset[str]:
+    """Read the addresses of a namespace in which nobody lives, by a program that goes in; none where it cannot."""
     command = ("nsenter", f"--net={path}", "cat", "/proc/thread-self/net/fib_trie", "/proc/thread-self/net/if_inet6")
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_SECONDS, stdin=subprocess.DEVNULL)
     except (OSError, subprocess.TimeoutExpired):
-        return None
-    return parse_addresses(done.stdout, done.stdout) if done.stdout else None
+        return frozenset()
+    return parse_addresses(done.stdout, done.stdout)
 
 
 def _addresses(net: Path) -> frozenset[str] | None:
