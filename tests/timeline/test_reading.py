@@ -87,3 +87,10 @@ def test_the_reach_of_logs() -> None:
     reach = logs(MESSAGES).reach
 
     assert (at("03:10:01"), at("03:20:01")) == (reach.first if reach else 0, reach.last if reach else 0)
+
+
+def test_a_day_that_no_month_has_beside_a_stamp_with_its_zone() -> None:
+    """A line whose own stamp is no moment tells nothing of the zone, and the log is read all the same."""
+    lines = MESSAGES.replace("Mar 12 03:20:01 kn-04", "Mar 32 03:20:01 kn-04 x[1]: 2025-03-12T03:20:01.123456789Z")
+
+    assert 9 == sum(len(reading.events) + len(reading.gaps) for reading in logs(lines).readings)

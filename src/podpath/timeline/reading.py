@@ -153,7 +153,8 @@ def _infer_zone(log: _Log, now: float) -> tzinfo | None:
     offsets = Counter(
         round((wall - inner) / _QUARTER) * _QUARTER
         for wall, (_, inner) in zip(outer.times, pairs, strict=True)
-        if abs((wall - inner) - round((wall - inner) / _QUARTER) * _QUARTER) <= 5 and abs(wall - inner) < 86_400
+        if abs(wall - inner) < 86_400
+        and abs((wall - inner) - round((wall - inner) / _QUARTER) * _QUARTER) <= 5  # NaN is not less
     )
     (offset, count), *_ = offsets.most_common(1) or [(0, 0)]
     if not count or count < 0.8 * len(pairs):
