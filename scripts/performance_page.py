@@ -24,6 +24,9 @@ What is behind the figures:
 - Long chains are indexed by destination and port, and give the same rules in the same order as a search from the top: a test
   compares both. A conversation is the handshake and data both ways, through every endpoint that the kernel may draw: three of
   them here, so one conversation is fifteen packets.
+- Captures are read with NumPy alone: headers of 8,192 packets at once, in groups that are so wide that hardly a packet is picked
+  out by itself; flows are numbered without sorting; TCP is analysed some flows at a time, so that what is worked on stays in the
+  processor's cache. What is left is memory: each packet's first bytes are fetched once, and a hundred bytes of columns written.
 """
 
 
