@@ -22,8 +22,8 @@ pytestmark = pytest.mark.kernel("iptables-nft-restore", "iptables-legacy-restore
 
 CASES = 500
 NEWS = 1
-"""Fresh cases that may differ: what nobody has drawn before may show an error that is older than the change under test. One is said,
-with the seed that repeats it, and belongs into `tests/data/agreement/`; two are no accident."""
+"""Fresh cases that may differ: what nobody has drawn before may show an error that is older than the change under test.
+One is said, with the seed that repeats it, and belongs into `tests/data/agreement/`; two are no accident."""
 RECORDED = sorted((Path(__file__).resolve().parents[1] / "data/agreement").glob("*.json"))
 NAMES = [path.stem for path in RECORDED]
 
