@@ -28,8 +28,6 @@ TYPES: dict[str, Any] = {
 }  # fmt: skip
 """The type of each column."""
 
-ALIGNED = 64
-"""Bytes at whose multiples columns begin: a line of the processor's cache."""
 TIMESTAMPS, SACK_OK, SACK, SCALE = 1, 2, 4, 8
 """Bits of the column `options`: TCP options that the packet has."""
 CUT, MALFORMED = 1, 2
@@ -169,13 +167,9 @@ class Packets:
 def empty_arrays(count: int) -> dict[str, NDArray[Any]]:
     """Make columns of zeros; memory is taken only as they are written.
 
-    They lie in one piece, since the kernel hands out long pieces in huge pages: a tenth of the time of small ones.
+    They do not lie in one piece: the kernel would look for huge pages for it, which in scattered memory takes longer than decoding.
     """
-    sizes = [-(-count * np.dtype(kind).itemsize // ALIGNED) * ALIGNED for kind in TYPES.values()]
-    piece = np.zeros(sum(sizes), np.uint8)
-    starts = (np.cumsum(sizes) - sizes).tolist()
-    places = zip(TYPES.items(), starts, sizes, strict=True)
-    return {name: piece[start : start + size].view(kind)[:count] for (name, kind), start, size in places}
+    return {name: np.zeros(count, kind) for name, kind in TYPES.items()}
 
 
 SIDE_TYPES: dict[str, Any] = {
