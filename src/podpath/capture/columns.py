@@ -167,7 +167,7 @@ class Packets:
 def empty_arrays(count: int) -> dict[str, NDArray[Any]]:
     """Make columns of zeros; memory is taken only as they are written.
 
-    They do not lie in one piece: the kernel would look for huge pages for it, which in scattered memory takes longer than decoding.
+    They do not lie in one piece: the kernel would look for huge pages for it, which in scattered memory takes long.
     """
     return {name: np.zeros(count, kind) for name, kind in TYPES.items()}
 
