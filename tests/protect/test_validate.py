@@ -21,6 +21,7 @@ from podpath.protect.validate.judgement import CODES, Check, conclude, judge
 from podpath.protect.validate.plan import MESHES, NOWHERE, Settings, choose_families, plan_probes
 from podpath.protect.validate.sockets import End, parse_end
 from tests.command import podpath
+from tests.folders import let_pass
 from tests.protect.pods import PREFIX, SOMEBODY, UNPRIVILEGED, Pod, istio, linkerd, pod, run
 
 KERNEL = pytest.mark.kernel("iptables-nft-restore", "iptables-legacy-restore", "setpriv")
@@ -210,8 +211,7 @@ def test_the_termination_message_names_the_cause(bare: Pod, tmp_path: Path) -> N
     message = tmp_path / "termination-log"
     message.touch(mode=0o666)
     message.chmod(0o666)
-    for folder in (tmp_path, *list(tmp_path.parents)[:2]):
-        folder.chmod(0o755)
+    let_pass(tmp_path)
     answer = bare.validate("--timeout", "1s", "--termination-message", str(message))
 
     assert message.read_text() == f"no-rules: {answer.document['claim']}"

@@ -83,6 +83,9 @@ def find_cause(node: Node, branch: Branch) -> Cause | None:
     stored = _find_stale_translation(node, branch)
     if stored is not None:
         return Cause(check=stale_conntrack.NAME, branch=branch, trace=trace, step=stored)
+    taught = _find_wrong_mac(trace)
+    if taught is not None:
+        return Cause(check=foreign_arp.NAME, branch=branch, trace=trace, step=taught)
     astray = _find_wrong_turn(node, trace)
     if astray is not None:
         name = cni_chain.NAME if _is_unredirected(node, trace) else no_route.NAME
@@ -91,6 +94,13 @@ def find_cause(node: Node, branch: Branch) -> Cause | None:
     place = find_rule(node, step) if _hook_of(step) else None
     check = _name(branch, trace, step, place)
     return Cause(check=check, branch=branch, trace=trace, step=step, place=place)
+
+
+def _find_wrong_mac(trace: Trace) -> Step | None:
+    """Give the step by which a packet that did not arrive was sent to a MAC that its next hop does not have."""
+    if isinstance(trace.outcome, (Delivered, Transmitted)):
+        return None
+    return next((step for step in trace.steps if step.stage == "neighbour" and ", though " in step.why), None)
 
 
 def _find_wrong_turn(node: Node, trace: Trace) -> Step | None:
