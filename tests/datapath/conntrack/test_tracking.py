@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.datapath.conntrack.connection import Template, Zone
+from podpath.datapath.conntrack.connection import Template, Zone, is_untouched
 from podpath.datapath.conntrack.tracking import attach_answer, conntrack_table
 from podpath.datapath.exploration import Choices, explore
+from podpath.datapath.xtables.matches.conntrack import packet_state
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.packet import Packet
@@ -65,6 +66,16 @@ def test_an_error_is_related_to_what_it_quotes() -> None:
     assert ["NEW", "RELATED", "INVALID", "INVALID", "INVALID"] == states(
         given(TRACKED), out(tcp()), back(error), back(stray), back(unknown), back(bare)
     )
+
+
+def test_an_error_about_an_untracked_packet_has_a_state_and_no_connection() -> None:
+    """Rules call it invalid, and NOTRACK leaves it alone."""
+    sender = Sender(given(TRACKED))
+    cause, error = sender.skb(udp()), sender.skb(echo())
+    cause.ctinfo = "UNTRACKED"
+    attach_answer(error, cause)
+
+    assert ("INVALID", False) == (packet_state(error), is_untouched(error))
 
 
 def test_echo_replies_need_a_request() -> None:

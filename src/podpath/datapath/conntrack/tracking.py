@@ -79,6 +79,8 @@ def attach_answer(answer: Skb, cause: Skb) -> None:
     """
     connection = cause.connection
     if connection is None:
+        if cause.ctinfo == "UNTRACKED":
+            answer.ctinfo = "RELATED"  # to no connection: a rule calls it INVALID, and NOTRACK leaves what has a state alone
         return
     answer.connection, answer.ctinfo, answer.reply = connection, "RELATED", not cause.reply
     if connection.confirmed and answer.packet.protocol == protocols.TCP:
