@@ -216,3 +216,21 @@ def test_connection_of_a_long_capture_is_shown_where_it_is_asked_about(tmp_path:
     assert [("tcp 10.7.0.5:41001 > 198.18.4.9:443", "4")] == [
         (one["connection"], one["evidence"]["text"].split()[0]) for one in asked["connections"]
     ]
+
+
+ALONE = """
+import os, sys
+from podpath.cli.main import run
+run(["capture", sys.argv[1]])
+assert "numpy" in sys.modules
+sys.exit(f"{len(os.listdir('/proc/self/task'))} threads" if len(os.listdir("/proc/self/task")) > 1 else 0)
+"""
+
+
+def test_numpy_starts_no_threads(tmp_path: Path) -> None:
+    """The library of matrices inside of NumPy is told to start none: nobody multiplies any, and each costs time to start."""
+    path = tmp_path / "eth0.pcap"
+    path.write_bytes(frames.pcap([frames.ethernet(0x0800, frames.ipv4(6, frames.tcp()))]))
+    done = subprocess.run([sys.executable, "-c", ALONE, str(path)], capture_output=True, text=True, check=False)
+
+    assert (0, "") == (done.returncode, done.stderr)

@@ -23,6 +23,8 @@ INTERRUPTED = 130
 BROKEN_PIPE = 141
 TRACEBACK = "PODPATH_TRACEBACK"
 """Set to anything, it shows where an internal error came from."""
+BLAS_THREADS = "OPENBLAS_NUM_THREADS"
+"""NumPy's library of matrices, which nothing here uses, starts a thread for each core as it is loaded: 50 ms on two."""
 
 
 class Entry(NamedTuple):
@@ -106,6 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and give its exit code."""
+    os.environ.setdefault(BLAS_THREADS, "1")
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
