@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from bench.kube_proxy_ruleset import Service, generate_ruleset, generate_services  # the folder above is only now on the path
 from bench.measurement import Measurement, emit  # as above
 from podpath.assembly.netfilter import assemble_netfilter
-from podpath.cli.case import keep_standing
+from podpath.cli.captured import keep_standing
 from podpath.datapath.compiled import Engine
 from podpath.datapath.conversation import converse
 from podpath.evidence.iptables_rules import read_rules

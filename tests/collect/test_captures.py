@@ -15,7 +15,7 @@ import pytest
 
 from podpath.collect import captures
 from podpath.collect.read import read_evidence
-from podpath.evidence.files import Evidence
+from podpath.evidence.gathered import Evidence
 from podpath.evidence.recognition import read
 from podpath.evidence.records import PacketRecord
 from podpath.net.errors import EvidenceError

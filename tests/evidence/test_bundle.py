@@ -6,7 +6,7 @@ import pytest
 
 from podpath.evidence.bundle import assemble_bundle, command_of, is_bundle, locate_capture, locate_member
 from podpath.evidence.bundle_manifest import parse_time, read_manifest, recognise_manifest
-from podpath.evidence.files import Place
+from podpath.evidence.gathered import Place
 from podpath.evidence.records import BundleRecord, VethPairRecord
 from podpath.net.addresses import IfName
 from tests.evidence.consoles import block

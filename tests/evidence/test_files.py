@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podpath.evidence.files import Place, decode_text, has_console_marks, parse_file, split_lines
+from podpath.evidence.files import decode_text, has_console_marks, parse_file, split_lines
+from podpath.evidence.gathered import Place
 from podpath.net.errors import EvidenceError
 
 RULES = "*filter\n:FORWARD ACCEPT [0:0]\n-A FORWARD -i cni0 -j ACCEPT\nCOMMIT\n"

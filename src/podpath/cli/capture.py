@@ -9,13 +9,16 @@ from typing import Any
 import click
 
 from podpath.capture.sightings import Ladder
-from podpath.cli.case import match_captures, read_captured
+from podpath.cli.captured import match_captures, read_captures_alone
 from podpath.cli.options import F, output_options
 from podpath.cli.terminal import choose_style, progress
+from podpath.collect.capture_files import are_captures
+from podpath.collect.captures import End
 from podpath.collect.matched import MatchedCaptures
 from podpath.diagnosis.capture_answer import CaptureAnswer, answer_captures
 from podpath.diagnosis.capture_filter import Wanted, narrow, parse_wanted
 from podpath.net.errors import MissingExtra, UsageError
+from podpath.node.case import Case
 from podpath.report.capture_json import render_capture_json
 from podpath.report.capture_text import render_capture
 
@@ -63,7 +66,7 @@ def capture(files: tuple[str, ...], *, ladder: bool, svg: str | None, as_json: b
     """  # noqa: D301  # click wants the backspace itself
     context = click.get_current_context()
     wanted: list[Wanted] = context.meta[_WANTED]
-    case, matched = read_captured(files, between=[(one.one, one.other) for one in wanted])
+    case, matched = _read(files, [(one.one, one.other) for one in wanted])
     if wanted:
         case = narrow(case, wanted)
     with progress("looking for faults"):
@@ -84,6 +87,15 @@ def capture(files: tuple[str, ...], *, ladder: bool, svg: str | None, as_json: b
     else:
         click.echo(render_capture(answer, style, drawings), nl=False, color=True)
     context.exit(answer.exit_code)
+
+
+def _read(files: Sequence[str], between: Sequence[tuple[End, End]]) -> tuple[Case, MatchedCaptures | None]:
+    """Read what is given."""
+    if are_captures(files):
+        return read_captures_alone(files, between)
+    from podpath.cli.case import read_captured  # noqa: PLC0415  # the readers of all outputs, only where there may be some
+
+    return read_captured(files, between=between)
 
 
 def _draw(matched: MatchedCaptures | None, answer: CaptureAnswer, wanted: Sequence[Wanted]) -> Ladder:

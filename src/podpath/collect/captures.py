@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from podpath.collect.mapping import map_file
-from podpath.evidence.files import Evidence, Place, make_gap
+from podpath.evidence.gathered import NOWHERE, Evidence, Place, make_gap
 from podpath.net.addresses import Address
 from podpath.net.errors import EvidenceError, MissingExtra
 from podpath.net.provenance import Gap, Source
@@ -26,7 +26,6 @@ MAGICS = tuple(
 """The first bytes of pcap, in both byte orders, its finer and its older shape, and of pcapng."""
 WHOLE = 2000
 """Packets up to which all are shown: each line costs a tenth of a millisecond."""
-NOWHERE = Place()
 _NAMED = re.compile(r"(?<=: )(?=VXLAN, |Geneve, )")
 _BAD_SUM = "[bad udp cksum !] "
 

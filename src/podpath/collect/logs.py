@@ -19,7 +19,8 @@ from podpath.collect import archives, captures
 from podpath.collect.limits import Limits
 from podpath.evidence.bundle import MANIFEST
 from podpath.evidence.bundle_manifest import load_manifest, parse_time
-from podpath.evidence.files import Evidence, decode_text, make_gap, split_lines
+from podpath.evidence.files import decode_text, split_lines
+from podpath.evidence.gathered import Evidence, make_gap
 from podpath.net.errors import EvidenceError, MissingExtra
 from podpath.net.provenance import Gap, Source
 

@@ -15,8 +15,9 @@ from typing import BinaryIO
 from podpath.collect import archives, captures
 from podpath.collect.limits import DEFAULT, Limits
 from podpath.evidence.bundle import ReadPackets, assemble_bundle, is_bundle
-from podpath.evidence.files import Evidence, Place, make_gap, parse_file, split_lines
+from podpath.evidence.files import parse_file, split_lines
 from podpath.evidence.formats import LIKELY
+from podpath.evidence.gathered import Evidence, Place, make_gap
 from podpath.evidence.recognition import recognise
 from podpath.net.errors import EvidenceError, MissingExtra
 from podpath.net.provenance import Gap, Source

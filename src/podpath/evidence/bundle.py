@@ -12,7 +12,8 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 
 from podpath.evidence.bundle_manifest import load_manifest, parse_time
-from podpath.evidence.files import Evidence, Place, make_gap, parse_file
+from podpath.evidence.files import parse_file
+from podpath.evidence.gathered import Evidence, Place, make_gap
 from podpath.net.errors import EvidenceError, MissingExtra
 from podpath.net.provenance import Gap, Source
 

@@ -7,34 +7,16 @@ UTF-8, are said so in a gap.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from itertools import islice
-from typing import NamedTuple
 
 from podpath.evidence.document import split_document
 from podpath.evidence.formats import LIKELY
+from podpath.evidence.gathered import NOWHERE, Evidence, Place, make_gap
 from podpath.evidence.prompts import match_prompt
 from podpath.evidence.recognition import recognise
 from podpath.evidence.shapes import match_shape
 from podpath.net.errors import EvidenceError
 from podpath.net.provenance import Gap, Source, Span
-
-
-class Evidence(NamedTuple):
-    """All that was found in the input."""
-
-    sources: tuple[Source, ...]
-    gaps: tuple[Gap, ...]
-    """Files, and parts of files, that could not be read."""
-
-
-class Place(NamedTuple):
-    """What a bundle's layout says of one of its files."""
-
-    netns: str | None = None
-    command: str | None = None
-    taken_at: float | None = None
-
 
 MANY_LINES = 5000
 """A file that long is one output if its head is recognised: to read it twice, or to look for prose in it, would cost too much."""
@@ -53,10 +35,6 @@ _MAGIC: tuple[tuple[bytes, str], ...] = (
 )  # fmt: skip
 _COLOUR = re.compile("\x1b\\[[0-9;]*[mK]")
 _BOMS: tuple[tuple[bytes, str], ...] = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
-
-
-NOWHERE = Place()
-"""A file that no bundle places."""
 
 
 def parse_file(name: str, data: bytes, place: Place = NOWHERE) -> Evidence:
@@ -141,11 +119,6 @@ def has_console_marks(text: str) -> bool:
         if len(line) < MANY_LINES and match_prompt(line) is not None:
             return True
     return False
-
-
-def make_gap(name: str, why: str, lines: Sequence[str] = ()) -> Gap:
-    """Make the gap of a file as a whole."""
-    return Gap(Span(Source(name=name, lines=tuple(lines)), 1, max(len(lines), 1)), why)
 
 
 def _place(source: Source, place: Place) -> Source:

@@ -1,0 +1,45 @@
+"""Captures alone: the same answer as by the way of all evidence, without the readers of anything else."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from podpath.cli.captured import read_captures_alone
+from podpath.cli.case import read_captured
+from podpath.diagnosis.capture_answer import answer_captures
+from podpath.report.capture_json import render_capture_json
+from tests.capture import frames
+
+CAPTURES = sorted(Path(__file__).resolve().parents[2].glob("examples/incidents/*/bundle/captures/*.pcap"))
+LIGHT = """
+import sys
+from podpath.cli.main import run
+run(["capture", sys.argv[1]])
+heavy = {"podpath.evidence.recognition", "podpath.assembly.case", "podpath.datapath.conversation", "tarfile"}
+sys.exit(" ".join(sorted(heavy & set(sys.modules))) or 0)
+"""
+
+
+@pytest.mark.parametrize("folder", sorted({path.parent for path in CAPTURES}), ids=lambda path: path.parts[-3])
+def test_captures_alone_say_what_they_say_among_other_evidence(folder: Path) -> None:
+    """A recorded incident's captures give the same frames and the same answer by both ways."""
+    paths = [str(path) for path in CAPTURES if path.parent == folder]
+    (alone, matched), (whole, also) = read_captures_alone(paths), read_captured(paths)
+
+    assert matched is not None
+    assert also is not None
+    assert render_capture_json(answer_captures(whole, also.points)) == render_capture_json(answer_captures(alone, matched.points))
+    assert [seen.packet for seen in whole.sightings] == [seen.packet for seen in alone.sightings]
+
+
+def test_captures_alone_load_no_other_reader(tmp_path: Path) -> None:
+    """Most of the time of a short call is imports: those of all formats and of the walk are left out."""
+    path = tmp_path / "eth0.pcap"
+    path.write_bytes(frames.pcap([frames.ethernet(0x0800, frames.ipv4(6, frames.tcp()))]))
+    done = subprocess.run([sys.executable, "-c", LIGHT, str(path)], capture_output=True, text=True, check=False)
+
+    assert (0, "") == (done.returncode, done.stderr)
