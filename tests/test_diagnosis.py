@@ -9,7 +9,7 @@ import pytest
 from podpath.checks.registry import find_check
 from podpath.diagnosis.connections import kind_of, observe
 from podpath.diagnosis.diagnose import diagnose
-from podpath.diagnosis.differences import compare_chains
+from podpath.diagnosis.difference.chains import compare_chains
 from podpath.diagnosis.flows import derive_flows
 from podpath.diagnosis.symptoms import collect_symptoms
 from podpath.net.probe import Probe
@@ -142,7 +142,7 @@ def test_a_good_node_tells_what_differs() -> None:
     """The sysctl's value there is quoted beside the one here."""
     bad, good = case(cilium_node(known(GOOD), rp_filter="1")), case(cilium_node(known(GOOD), rp_filter="0"))
     cause = diagnose(bad, good=good).findings[0]
-    assert any("On the good node net.ipv4.conf.all.rp_filter is 0, here 1." in reason for reason in cause.reasoning)
+    assert any("net.ipv4.conf.all.rp_filter is 1 here, and 0 where it works." in reason for reason in cause.reasoning)
     assert "net.ipv4.conf.all.rp_filter = 0" in texts(cause.evidence)
 
 

@@ -37,6 +37,7 @@ class Entry(NamedTuple):
 COMMANDS: dict[str, Entry] = {
     "diagnose": Entry("podpath.cli.diagnose", "Name what broke the path, quote the lines that say so, and give the fix."),
     "trace": Entry("podpath.cli.trace", "Follow one connection through the node, packet by packet and step by step."),
+    "diff": Entry("podpath.cli.diff", "Name the smallest difference that explains why one node works and another does not."),
     "capture": Entry(
         "podpath.cli.capture", "Say what captures alone show: losses, untranslated replies, wrong MACs, black holes."
     ),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from podpath.checks import foreign_arp, gratuitous_arp, handshake_repeated, icmp_error, mac_flap, one_way, wrong_mac
 from podpath.checks.finding import Finding
-from podpath.checks.registry import look_at_captures
+from podpath.checks.looks import look_at_captures
 from podpath.net.provenance import Span
 from podpath.node.case import Case
 

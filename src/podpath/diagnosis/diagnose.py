@@ -13,6 +13,7 @@ from podpath.diagnosis.check_proof import prove_check
 from podpath.diagnosis.comparison import compare_with_good
 from podpath.diagnosis.conclusion import Conclusion, conclude
 from podpath.diagnosis.diagnosis import Diagnosis
+from podpath.diagnosis.difference.nodes import compare_nodes
 from podpath.diagnosis.explanations import assess
 from podpath.diagnosis.findings import CHAINED, merge_checks
 from podpath.diagnosis.flows import derive_flows
@@ -43,7 +44,8 @@ def diagnose(case: Case, probes: tuple[Probe, ...] = (), good: Case | None = Non
     findings = tuple(prove_check(case, finding, flows) for finding in findings)
     findings = add_captured(add_observations(findings, concluded.judgements), look_at_captures(case), concluded)
     if good is not None:
-        findings = tuple(compare_with_good(finding, case, good) for finding in findings)
+        differences = compare_nodes(case.node, good.node)
+        findings = tuple(compare_with_good(finding, good.node, differences) for finding in findings)
     judgements = concluded.judgements
     unplaced = () if probes else case.unplaced
     verdict = _verdict(findings, concluded, unplaced)

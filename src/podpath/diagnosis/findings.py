@@ -10,7 +10,7 @@ from podpath.checks import cni_chain, conntrack_full, duplicate_address, enslave
 from podpath.checks.finding import Finding, Repair
 from podpath.datapath.trace import Step
 from podpath.diagnosis.causes import Cause, find_rule, marks_of, spans_of
-from podpath.diagnosis.differences import ChainDifference, compare_chains
+from podpath.diagnosis.difference.chains import ChainDifference, compare_chains
 from podpath.diagnosis.explanations import Explanation
 from podpath.diagnosis.narrative import claim_of, narrate, telling_steps
 from podpath.diagnosis.proof import Prover

@@ -86,7 +86,7 @@ def move_to(node: Node, place: RulePlace, rule: Rule, position: int) -> Repair:
     table = place.table
     jumps = rule.target is not None and rule.target.name != "ACCEPT"
     what = f"the jump to {rule.target.name}" if rule.target is not None and jumps else "the rule that accepts"
-    tool = _tool(table, node, place.netns)
+    tool = name_tool(table, node, place.netns)
     return Repair(
         title=f"make {what} rule {position} of {rule.chain}",
         commands=(
@@ -100,9 +100,10 @@ def move_to(node: Node, place: RulePlace, rule: Rule, position: int) -> Repair:
 def _accept(node: Node, place: RulePlace, entry: Rule, packet: Packet) -> Repair:
     """Put in a rule that accepts this connection's packets before the one that decides."""
     rule = _accepting_rule(place.table, entry, packet)
+    tool = name_tool(place.table, node, place.netns)
     return Repair(
         title=f"accept this connection before rule {entry.position} of {entry.chain}",
-        commands=(f"{_tool(place.table, node, place.netns)} -t {rule.table} {emit_rule(rule, '-I', position=rule.position)}",),
+        commands=(f"{tool} -t {rule.table} {emit_rule(rule, '-I', position=rule.position)}",),
         changes=(_insertion(place.netns, place.table, rule),),
     )
 
@@ -124,7 +125,7 @@ def _delete(node: Node, place: RulePlace) -> Repair:
     rule = place.rule
     return Repair(
         title=f"take rule {rule.position} of {rule.chain} away",
-        commands=(f"{_tool(place.table, node, place.netns)} -t {rule.table} {emit_rule(rule, '-D')}",),
+        commands=(f"{name_tool(place.table, node, place.netns)} -t {rule.table} {emit_rule(rule, '-D')}",),
         changes=(_deletion(place.netns, place.table, rule),),
     )
 
@@ -138,7 +139,7 @@ def accept_by_policy(node: Node, cause: Cause) -> Iterator[Repair]:
         if chain is not None and chain.policy == "DROP":
             yield Repair(
                 title=f"let {hook} accept what no rule decides",
-                commands=(f"{_tool(table, node, netns)} -t {table.name} -P {hook} ACCEPT",),
+                commands=(f"{name_tool(table, node, netns)} -t {table.name} -P {hook} ACCEPT",),
                 changes=(
                     SetPolicy(
                         netns=netns, family=table.family, flavour=table.flavour, table=table.name, chain=hook, policy="ACCEPT"
@@ -171,12 +172,12 @@ def _translate(node: Node, packet: Packet, title: str, *, out: str | None = None
         )  # fmt: skip
         yield Repair(
             title=title,
-            commands=(f"{_tool(table, node, HOST)} -t nat {emit_rule(rule)}",),
+            commands=(f"{name_tool(table, node, HOST)} -t nat {emit_rule(rule)}",),
             changes=(_insertion(HOST, table, rule),),
         )
 
 
-def _tool(table: Table, node: Node, netns: str) -> str:
+def name_tool(table: Table, node: Node, netns: str) -> str:
     """Name the program that reaches a table: where both flavours hold rules, the plain name may reach the other one."""
     program = "ip6tables" if table.family == 6 else "iptables"
     netfilter = node.namespaces[netns].netfilter.get(table.family) if netns in node.namespaces else None

@@ -13,19 +13,27 @@ from podpath.node.change import (
     AddPolicyRule,
     AddRoute,
     Change,
+    DeleteAddress,
     DeleteConntrack,
+    DeleteNftTable,
     DeletePolicyRule,
     DeleteRoute,
     DeleteRule,
     InsertRule,
     LoadModule,
+    PutChain,
+    PutNeighbour,
+    PutNftTable,
+    PutSet,
+    SetCiliumOption,
     SetLink,
     SetPolicy,
     SetSysctl,
 )
-from podpath.node.links import BridgePort, Link
-from podpath.node.netfilter import Chain, Netfilter, Rule, Table
-from podpath.node.node import Netns, Node
+from podpath.node.links import BridgePort, Link, Neighbour
+from podpath.node.netfilter import Chain, IpSet, Netfilter, Rule, Table
+from podpath.node.nftables import NftTable
+from podpath.node.node import Cilium, Netns, Node
 
 T = TypeVar("T")
 
@@ -56,13 +64,17 @@ def apply_change(node: Node, change: Change) -> Node:
     """Give the node after one change; the same node where the change names a thing that it does not have."""
     if isinstance(change, LoadModule):
         return _load_module(node, change.name)
+    if isinstance(change, SetCiliumOption):
+        cilium = node.cilium or Cilium(options={})
+        written = Known(change.value, None, "set by the change")
+        return replace(node, cilium=replace(cilium, options={**cilium.options, change.name: written}))
     namespace = node.namespaces.get(change.netns)
     if namespace is None:
         return node
     return replace(node, namespaces={**node.namespaces, change.netns: _alter(namespace, change)})
 
 
-def _alter(namespace: Netns, change: Change) -> Netns:
+def _alter(namespace: Netns, change: Change) -> Netns:  # noqa: C901, PLR0911, PLR0912 - one line for each kind of change
     match change:
         case SetSysctl():
             return replace(namespace, sysctls=_with_sysctl(namespace.sysctls, change.key, change.value))
@@ -76,13 +88,23 @@ def _alter(namespace: Netns, change: Change) -> Netns:
             return replace(namespace, rules=_without(namespace.rules, change.rule))
         case AddAddress():
             return replace(namespace, addresses=_with(namespace.addresses, change.address))
-        case InsertRule() | DeleteRule() | SetPolicy():
+        case DeleteAddress():
+            return replace(namespace, addresses=_without(namespace.addresses, change.address))
+        case PutNeighbour():
+            return replace(namespace, neighbours=_put_neighbour(namespace.neighbours, change.neighbour))
+        case InsertRule() | DeleteRule() | SetPolicy() | PutChain():
             return _alter_netfilter(namespace, change)
+        case PutSet():
+            return _put_set(namespace, change.members)
+        case PutNftTable():
+            return replace(namespace, nftables=_with(_without_table(namespace.nftables, change.table), change.table))
+        case DeleteNftTable():
+            return replace(namespace, nftables=_without_table(namespace.nftables, change.table))
         case DeleteConntrack():
             return _forget(namespace, Address.parse(change.original_dst))
         case SetLink():
             return replace(namespace, links=_map(namespace.links, change.link, dict(change.attributes)))
-        case LoadModule():
+        case LoadModule() | SetCiliumOption():
             return namespace
         case _:
             assert_never(change)
@@ -150,9 +172,29 @@ def _forget(namespace: Netns, destination: Address) -> Netns:
     )
 
 
-def _alter_netfilter(namespace: Netns, change: InsertRule | DeleteRule | SetPolicy) -> Netns:
+def _put_neighbour(neighbours: Listing[Neighbour], new: Neighbour) -> Listing[Neighbour]:
+    others = tuple(item for item in neighbours.items if (item.address, item.link) != (new.address, new.link))
+    return neighbours._replace(items=(*others, new))
+
+
+def _put_set(namespace: Netns, members: IpSet) -> Netns:
+    netfilter = namespace.netfilter.get(members.family, Netfilter())
+    after = replace(netfilter, sets={**netfilter.sets, members.name: members})
+    return replace(namespace, netfilter={**namespace.netfilter, members.family: after})
+
+
+def _without_table(tables: Listing[NftTable], table: NftTable) -> Listing[NftTable]:
+    return tables._replace(items=tuple(item for item in tables.items if (item.family, item.name) != (table.family, table.name)))
+
+
+def _alter_netfilter(namespace: Netns, change: InsertRule | DeleteRule | SetPolicy | PutChain) -> Netns:
     netfilter = namespace.netfilter.get(change.family, Netfilter())
-    name = change.table if isinstance(change, SetPolicy) else change.rule.table
+    name = change.table if isinstance(change, SetPolicy | PutChain) else change.rule.table
+    if isinstance(change, PutChain) and not any(
+        (table.name, table.flavour) == (name, change.flavour) for table in netfilter.tables
+    ):
+        made = Table(name=name, family=change.family, flavour=change.flavour, chains={})
+        netfilter = replace(netfilter, tables=(*netfilter.tables, made))
     tables = tuple(
         _alter_table(table, change) if (table.name, table.flavour) == (name, change.flavour) else table
         for table in netfilter.tables
@@ -161,8 +203,11 @@ def _alter_netfilter(namespace: Netns, change: InsertRule | DeleteRule | SetPoli
     return replace(namespace, netfilter=after)
 
 
-def _alter_table(table: Table, change: InsertRule | DeleteRule | SetPolicy) -> Table:
+def _alter_table(table: Table, change: InsertRule | DeleteRule | SetPolicy | PutChain) -> Table:
     match change:
+        case PutChain():
+            chain = replace(change.chain, rules=_numbered(change.chain.rules))
+            return replace(table, chains={**table.chains, chain.name: Known(chain, chain.span)})
         case SetPolicy():
             return _with_chain(table, change.chain, lambda chain: replace(chain, policy=change.policy))
         case InsertRule():

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from podpath.net.addresses import Family
-from podpath.node.links import InterfaceAddress
-from podpath.node.netfilter import Rule
+from podpath.node.links import InterfaceAddress, Neighbour
+from podpath.node.netfilter import Chain, IpSet, Rule
+from podpath.node.nftables import NftTable
 from podpath.node.routing import PolicyRule, Route
 
 
@@ -99,6 +100,65 @@ class AddAddress:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteAddress:
+    """`ip addr del`."""
+
+    netns: str
+    address: InterfaceAddress
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PutNeighbour:
+    """`ip neigh replace`."""
+
+    netns: str
+    neighbour: Neighbour
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PutChain:
+    """`iptables-restore --noflush` of one chain: it has these rules then, and is made where it is missing."""
+
+    netns: str
+    family: Family
+    flavour: str
+    table: str
+    chain: Chain
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PutSet:
+    """`ipset restore` of one set: it has these members then."""
+
+    netns: str
+    members: IpSet
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PutNftTable:
+    """`nft -f` of one native table, in the place of the one of that family and name."""
+
+    netns: str
+    table: NftTable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteNftTable:
+    """`nft delete table`."""
+
+    netns: str
+    table: NftTable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetCiliumOption:
+    """An option of the cilium-config ConfigMap, once the agent has taken it over."""
+
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteConntrack:
     """`conntrack -D`: forget the entries of one original destination."""
 
@@ -126,6 +186,13 @@ Change = (
     | InsertRule
     | SetPolicy
     | AddAddress
+    | DeleteAddress
+    | PutNeighbour
+    | PutChain
+    | PutSet
+    | PutNftTable
+    | DeleteNftTable
+    | SetCiliumOption
     | DeleteConntrack
     | SetLink
 )

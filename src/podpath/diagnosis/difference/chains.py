@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
@@ -32,15 +33,25 @@ class ChainDifference(NamedTuple):
 
 def compare_chains(bad: Chain, good: Chain) -> tuple[ChainDifference, ...]:
     """Give the rules that differ, as few as possible: what stands in both, in the same order, is no difference."""
-    mine, theirs = [_identity(rule) for rule in bad.rules], [_identity(rule) for rule in good.rules]
-    matcher = SequenceMatcher(None, mine, theirs, autojunk=False)
     extra: list[Rule] = []
     missing: list[Rule] = []
-    for tag, start, end, other_start, other_end in matcher.get_opcodes():
+    for tag, start, end, other_start, other_end in _align(bad, good):
         if tag != "equal":
             extra += bad.rules[start:end]
             missing += good.rules[other_start:other_end]
     return tuple(_pair(extra, missing))
+
+
+def _align(bad: Chain, good: Chain) -> list[tuple[str, int, int, int, int]]:
+    """Lay the rules of two chains side by side: `SequenceMatcher.get_opcodes` of what is between their common ends."""
+    mine, theirs = [_identity(rule) for rule in bad.rules], [_identity(rule) for rule in good.rules]
+    shorter = min(len(mine), len(theirs))
+    first = next((at for at in range(shorter) if mine[at] != theirs[at]), shorter)
+    last = next((at for at in range(shorter - first) if mine[-1 - at] != theirs[-1 - at]), shorter - first)
+    inner = SequenceMatcher(None, mine[first : len(mine) - last], theirs[first : len(theirs) - last], autojunk=False)
+    between = [(tag, first + a, first + b, first + c, first + d) for tag, a, b, c, d in inner.get_opcodes()]
+    end = ("equal", len(mine) - last, len(mine), len(theirs) - last, len(theirs))
+    return [("equal", 0, first, 0, first), *between, end]
 
 
 def _pair(extra: Sequence[Rule], missing: Sequence[Rule]) -> Iterator[ChainDifference]:
@@ -62,3 +73,17 @@ def _identity(rule: Rule) -> tuple[object, ...]:
         rule.target, rule.src, rule.dst, rule.protocol if rule.protocol is not None and rule.protocol.number else None,
         rule.in_link, rule.out_link, rule.fragment, matches,
     )  # fmt: skip
+
+
+def merge_chains(bad: Chain, good: Chain, taken: Collection[ChainDifference]) -> Chain:
+    """Give the bad chain with some of the differences taken over from the good one; with all of them it is the good one."""
+    out = {difference.rule.position for difference in taken if difference.kind != "missing"}
+    put = {(difference.other or difference.rule).position for difference in taken if difference.kind != "extra"}
+    rules: list[Rule] = []
+    for tag, start, end, other_start, other_end in _align(bad, good):
+        if tag == "equal":
+            rules += bad.rules[start:end]
+        else:
+            rules += [rule for rule in bad.rules[start:end] if rule.position not in out]
+            rules += [rule for rule in good.rules[other_start:other_end] if rule.position in put]
+    return replace(bad, rules=tuple(rules))

@@ -1,0 +1,93 @@
+"""One fact that is otherwise on another node: what differs, in words and lines, and what would take it over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass
+from typing import TypeVar
+
+from podpath.diagnosis.difference.chains import ChainDifference
+from podpath.net.addresses import Family
+from podpath.net.provenance import Listing, Span
+from podpath.node.change import Change
+from podpath.node.netfilter import Chain, Table
+from podpath.node.node import HOST, Netns, Node
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ChainPlace:
+    """A chain on both nodes, for the rules that are taken over. Compared by identity: the rules of one chain share it."""
+
+    netns: str
+    family: Family
+    flavour: str
+    table: str
+    here: Chain
+    there: Chain
+    theirs: Table
+    """The table on the other node: a rule that is taken over brings along the chains that it calls."""
+    ours: Table | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Difference:
+    """One fact that is otherwise on the other node."""
+
+    kind: str
+    """`sysctl`, `module`, `cilium option`, `link`, `address`, `neighbour`, `route`, `policy rule`, `rule`, `chain policy`,
+    `set`, `nft table`."""
+    netns: str
+    words: str
+    """What differs, the node in trouble being `here`."""
+    here: tuple[Span, ...] = ()
+    there: tuple[Span, ...] = ()
+    commands: tuple[str, ...] = ()
+    """What makes it here as it is there; empty where no single command does."""
+    changes: tuple[Change, ...] = ()
+    """The same on the model."""
+    place: ChainPlace | None = None
+    """Of a `rule`: its chain."""
+    rule: ChainDifference | None = None
+
+    @property
+    def can_be_taken(self) -> bool:
+        """Tell whether the model has a word for taking it over."""
+        return bool(self.changes) or self.rule is not None
+
+
+def paired_namespaces(bad: Node, good: Node) -> Iterator[tuple[Netns, Netns]]:
+    """Give the namespaces that both nodes have by one name; the hosts first."""
+    names = sorted(bad.namespaces.keys() & good.namespaces.keys(), key=lambda name: (name != HOST, name))
+    yield from ((bad.namespaces[name], good.namespaces[name]) for name in names)
+
+
+def inside(netns: str, command: str) -> str:
+    """Give the command as it is typed on the host."""
+    return command if netns == HOST else f"ip netns exec {netns} {command}"
+
+
+def unpaired(
+    here: Listing[T], there: Listing[T], identity: Callable[[T], Hashable], family: Callable[[T], Family]
+) -> Iterator[tuple[T, bool]]:
+    """Give what only one listing has, with whether it is the other node's.
+
+    A listing in part cannot tell what it lacks, and one without an item of a family may have been asked for the other.
+    """
+    mine, theirs = {identity(item) for item in here.items}, {identity(item) for item in there.items}
+    told, tell = {family(item) for item in here.items}, {family(item) for item in there.items}
+    if here.complete:
+        yield from ((item, True) for item in there.items if identity(item) not in mine and family(item) in told)
+    if there.complete:
+        yield from ((item, False) for item in here.items if identity(item) not in theirs and family(item) in tell)
+
+
+def tell_owner(*, taken: bool) -> str:
+    """Say which node has a thing that only one has; `taken` where it is the other one."""
+    return "is missing here, and is there where it works" if taken else "is not there where it works"
+
+
+def spans_of(*spans: Span | None) -> tuple[Span, ...]:
+    """Give those lines that there are, each once."""
+    return tuple(dict.fromkeys(span for span in spans if span is not None))

@@ -1,0 +1,65 @@
+"""Two compared nodes as a JSON document of the published, versioned schema `podpath/diff/v1`."""
+
+from __future__ import annotations
+
+import json
+
+from podpath.diagnosis.difference.compare import Explanation, NodeComparison, Outcome
+from podpath.diagnosis.difference.difference import Difference
+from podpath.diagnosis.difference.smallest import Taken
+from podpath.diagnosis.proof import describe
+from podpath.report.borders import gap_object, quote_object
+from podpath.report.diagnosis_text import representative
+from podpath.report.escape import escape
+
+SCHEMA = "podpath/diff/v1"
+
+
+def render_diff_json(comparison: NodeComparison) -> str:
+    """Render the whole answer as one JSON document, with a line end."""
+    document = {
+        "schema": SCHEMA,
+        "verdict": comparison.verdict,
+        "explanations": [_explanation(explanation) for explanation in comparison.explanations],
+        "conversations": [_outcome(outcome) for outcome in comparison.outcomes],
+        "unexplained": [escape(str(probe)) for probe in comparison.unexplained],
+        "differences": [_difference(each) for each in comparison.rest],
+        "gaps": [gap_object(gap) for gap in comparison.gaps],
+    }
+    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+
+
+def _explanation(explanation: Explanation) -> dict[str, object]:
+    return {
+        "differences": _differences(explanation.differences),
+        "alternatives": [_differences(taken) for taken in explanation.others],
+        "probes": [escape(str(probe)) for probe in explanation.probes],
+        "faults": [{"check": finding.check, "claim": escape(finding.claim)} for finding in explanation.findings],
+        "proven": "simulated",
+    }
+
+
+def _differences(taken: Taken) -> list[dict[str, object]]:
+    return [_difference(each) for each in taken]
+
+
+def _difference(each: Difference) -> dict[str, object]:
+    return {
+        "kind": each.kind,
+        "netns": escape(each.netns),
+        "says": escape(each.words),
+        "here": [quote_object(span) for span in each.here],
+        "there": [quote_object(span) for span in each.there],
+        "commands": [escape(command) for command in each.commands],
+        "tried": each.can_be_taken,
+    }
+
+
+def _outcome(outcome: Outcome) -> dict[str, object]:
+    branch = representative(outcome.here) if outcome.fails_here else None
+    return {
+        "probe": escape(str(outcome.probe)),
+        "here": describe(outcome.here),
+        "there": describe(outcome.there),
+        "failure": escape(branch.failure) if branch is not None else "",
+    }

@@ -1,0 +1,129 @@
+"""Two compared nodes as terminal text: the difference that explains first, with both nodes' lines and what makes them alike."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TypeVar
+
+from podpath.diagnosis.difference.compare import Explanation, NodeComparison, Outcome
+from podpath.diagnosis.difference.difference import Difference
+from podpath.diagnosis.difference.smallest import Taken
+from podpath.diagnosis.proof import describe
+from podpath.report.diagnosis_text import render_gaps, representative
+from podpath.report.escape import escape
+from podpath.report.quotes import quote, render_quotes
+from podpath.report.style import Style
+
+T = TypeVar("T")
+INDENT = "    "
+SHOWN = 5
+"""How many of a long list are shown where the reader did not ask for all."""
+
+
+def render_diff(comparison: NodeComparison, style: Style) -> str:
+    """Render the whole answer; every line of it is safe to print."""
+    lines = _headline(comparison, style)
+    for number, explanation in enumerate(comparison.explanations):
+        if number:
+            lines += ["", *_title("AND", "bad", explanation.differences, style)]
+        lines += _explanation(explanation, style)
+    lines += _walked(comparison, style)
+    lines += _rest(comparison, style)
+    lines += render_gaps(comparison.gaps, style)
+    return "\n".join(lines) + "\n"
+
+
+def _headline(comparison: NodeComparison, style: Style) -> list[str]:
+    count = len(comparison.differences)
+    differ = f"{count} thing{'' if count == 1 else 's'} that differ{'s' if count == 1 else ''}"
+    match comparison.verdict:
+        case "explained":
+            return _title("DIFFERENCE", "bad", comparison.explanations[0].differences, style)
+        case "unexplained":
+            return _head("UNEXPLAINED", "warn", f"it fails here, and none of {differ} cures it, alone or together", style)
+        case "works":
+            walked = len(comparison.outcomes)
+            what = (
+                f"{walked} walked connection{'s work' if walked != 1 else ' works'}"
+                if walked
+                else "there is no connection to walk"
+            )
+            return _head("NOTHING FAILS HERE", "good", f"{what}; {differ}; --probe asks about another connection", style)
+        case _:
+            return _head("UNDECIDED", "warn", "this node's evidence does not decide whether it fails", style)
+
+
+def _title(word: str, colour: str, differences: Taken, style: Style) -> list[str]:
+    return _head(word, colour, "; and ".join(escape(each.words) for each in differences), style)
+
+
+def _head(word: str, colour: str, text: str, style: Style) -> list[str]:
+    lines = style.wrap(text, f"{word}: ", "  ")
+    return [style.paint(colour, f"{word}:") + lines[0][len(word) + 1 :], *lines[1:]]
+
+
+def _explanation(explanation: Explanation, style: Style) -> list[str]:
+    lines = ["", f"  {style.paint('head', 'explains')}"]
+    for probe in explanation.probes:
+        lines += style.wrap(
+            f"{escape(str(probe))} fails here, and works once this is as it is there", f"{INDENT}- ", f"{INDENT}  "
+        )
+    for finding in explanation.findings:
+        lines += style.wrap(f"{escape(finding.check)}: {escape(finding.claim)}", f"{INDENT}- ", f"{INDENT}  ")
+    here = [span for each in explanation.differences for span in each.here]
+    there = [span for each in explanation.differences for span in each.there]
+    for title, spans in (("here", here), ("there", there)):
+        lines += ["", f"  {style.paint('head', title)}", *render_quotes(spans, (), style, INDENT)] if spans else []
+    commands = [command for each in explanation.differences for command in each.commands]
+    if commands:
+        lines += ["", f"  {style.paint('head', 'to make it so here')} (proven in simulation)"]
+        lines += [f"{INDENT}{style.paint('command', escape(command))}" for command in commands]
+    if explanation.others:
+        lines += ["", f"  {style.paint('head', 'each of these would do as well')}"]
+        lines += [f"{INDENT}- {'; and '.join(escape(each.words) for each in taken)}" for taken in _few(explanation.others, style)]
+        lines += _more(len(explanation.others), style)
+    return lines
+
+
+def _walked(comparison: NodeComparison, style: Style) -> list[str]:
+    lines: list[str] = []
+    for outcome in comparison.outcomes:
+        sign = style.broken if outcome.fails_here else style.arrived if describe(outcome.here) == "works" else style.doubtful
+        words = f"{escape(str(outcome.probe))}: {describe(outcome.here)} here, {describe(outcome.there)} there"
+        lines += style.wrap(words, f"  {sign} ", INDENT)
+        lines += _failure(outcome, style)
+        if outcome.probe in comparison.unexplained:
+            lines += style.wrap("No difference that can be tried cures it.", INDENT)
+    return ["", style.paint("head", "Walked"), *lines] if lines else []
+
+
+def _failure(outcome: Outcome, style: Style) -> list[str]:
+    branch = representative(outcome.here) if outcome.fails_here else None
+    return style.wrap(f"here: {escape(branch.failure)}", INDENT) if branch is not None and branch.failure else []
+
+
+def _rest(comparison: NodeComparison, style: Style) -> list[str]:
+    rest = comparison.rest
+    if not rest:
+        return []
+    kinds = Counter(each.kind for each in rest)
+    counted = ", ".join(f"{kind} {count}" for kind, count in kinds.most_common())
+    lines = ["", style.paint("head", f"Differs as well ({counted})")]
+    for each in _few(rest, style):
+        lines += style.wrap(_words(each), "  - ", INDENT)
+        if style.verbose:
+            lines += [f"{INDENT}{style.paint('dim', escape(quote(span)))}" for span in (*each.here[:1], *each.there[:1])]
+    return lines + _more(len(rest), style)
+
+
+def _words(each: Difference) -> str:
+    return escape(each.words) + ("" if each.can_be_taken else " (not tried: the model has no word for changing it)")
+
+
+def _few(items: Sequence[T], style: Style) -> Sequence[T]:
+    return items if style.verbose else items[:SHOWN]
+
+
+def _more(count: int, style: Style) -> list[str]:
+    return [] if style.verbose or count <= SHOWN else [style.paint("dim", f"  and {count - SHOWN} more: --verbose lists all")]
