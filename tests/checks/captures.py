@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from podpath.assembly.case import assemble_case
 from podpath.checks.finding import Finding
-from podpath.checks.registry import look_at_captures
+from podpath.checks.looks import look_at_captures
 from podpath.evidence.recognition import read
 from podpath.net.provenance import Source
 from podpath.node.case import Case

@@ -9,7 +9,8 @@ import pytest
 from podpath.capture.observations import Point
 from podpath.checks.captured import is_bridge, is_group, is_mac, words_of
 from podpath.checks.finding import SEVERITIES
-from podpath.checks.registry import CHECKS, look_at_captures
+from podpath.checks.looks import look_at_captures
+from podpath.checks.registry import CHECKS
 from podpath.net.addresses import IfName, Mac
 from podpath.net.provenance import Known
 from podpath.node.case import Case

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from enum import IntEnum
-from functools import lru_cache
+from functools import cache, lru_cache
+from typing import NamedTuple
 
 from podpath.net.provenance import Source, Span
 
@@ -51,31 +52,47 @@ _FIX_WORD = (
     r"reparatur|behebung|neustart|arreglo|reparaci[oó]n|reinici\w+)"
 )
 
-_BAD = re.compile(
-    rf"(?<![\w-]){_BAD_WORD}(?![\w-])|^\W*(?:before|vorher|antes|之前)\W*$|不正常|异常|故障(?!恢复|修复|排除)|有问题|坏的|修复前|恢复前|不通|失败",
-    re.IGNORECASE,
-)
-_ELSEWHERE = re.compile(
-    rf"(?<![\w-]){_GOOD_WORD}\s+(?:\w+\s+)?{_PLACE}(?!\w)|(?<!\w){_PLACE}\s+(?:that|which|where)\s+(?:\w+\s+){{0,3}}{_GOOD_WORD}(?!\w)|"
-    rf"(?<!\w){_PLACE}[\w.-]*(?:\s+[\w.-]+)?\s*[(\[]\s*(?:the\s+|a\s+)?{_GOOD_WORD}(?!\w)|"
-    rf"(?<!\w)(?:the|a|another)\s+(?:\w+\s+)?{_GOOD_WORD}\s+one(?!\w)|"
-    r"(?:正常|好|健康)的?(?:主机|节点|机器|服务器|宿主机)|"
-    r"(?<!\w)(?:host|nodo|servidor|m[aá]quina)\s+(?:buen[oa]|san[oa]|correct[oa]|que\s+funciona)(?!\w)",
-    re.IGNORECASE,
-)
-_GOOD = re.compile(rf"(?<![\w-]){_GOOD_WORD}(?![\w-])|(?<!\w)(?:ok|okay)(?!\w)|in Ordnung|正常|健康|好的", re.IGNORECASE)
-_AFTER = re.compile(
-    rf"(?<!\w)(?:after|once|since|with|nach|despu[eé]s\s+de(?:l)?)\s+(?:\w+\s+){{0,3}}{_FIX_WORD}(?!\w)|"
-    r"(?<!\w)(?:fixed|repaired|cured|resolved|solved|restored|recovered|behoben|repariert|arreglad[oa]|reparad[oa])(?!\w)|"
-    r"^\W*(?:and\s+)?(?:after(?:wards)?|now|nachher|danach|jetzt|despu[eé]s|ahora|之后|现在)\W*$|"
-    r"(?<!\w)(?:now|jetzt|ahora)\s+(?:it\s+)?(?:works|shows|funktioniert|funciona)(?!\w)|"
-    r"(?:修复|恢复|重启|加载|修改|解决)(?:之)?后|已修复|已恢复",
-    re.IGNORECASE,
-)
-_NOT_YET = re.compile(
-    r"(?<!\w)(?:to|how|must\s+be|should\s+be|can\s+be|not|n't)\s+(?:\w+\s+)?(?:fix|repair|solve|fixed|repaired|solved)",
-    re.IGNORECASE,
-)
+
+class _Words(NamedTuple):
+    """What labels say, by what it says of the state."""
+
+    bad: re.Pattern[str]
+    elsewhere: re.Pattern[str]
+    good: re.Pattern[str]
+    after: re.Pattern[str]
+    not_yet: re.Pattern[str]
+
+
+@cache
+def _words() -> _Words:
+    """Compile the words when the first label is judged: it takes longer than all else that is done where none stands."""
+    return _Words(
+        bad=re.compile(
+            rf"(?<![\w-]){_BAD_WORD}(?![\w-])|^\W*(?:before|vorher|antes|之前)\W*$|不正常|异常|故障(?!恢复|修复|排除)|有问题|坏的|修复前|恢复前|不通|失败",
+            re.IGNORECASE,
+        ),
+        elsewhere=re.compile(
+            rf"(?<![\w-]){_GOOD_WORD}\s+(?:\w+\s+)?{_PLACE}(?!\w)|(?<!\w){_PLACE}\s+(?:that|which|where)\s+(?:\w+\s+){{0,3}}{_GOOD_WORD}(?!\w)|"
+            rf"(?<!\w){_PLACE}[\w.-]*(?:\s+[\w.-]+)?\s*[(\[]\s*(?:the\s+|a\s+)?{_GOOD_WORD}(?!\w)|"
+            rf"(?<!\w)(?:the|a|another)\s+(?:\w+\s+)?{_GOOD_WORD}\s+one(?!\w)|"
+            r"(?:正常|好|健康)的?(?:主机|节点|机器|服务器|宿主机)|"
+            r"(?<!\w)(?:host|nodo|servidor|m[aá]quina)\s+(?:buen[oa]|san[oa]|correct[oa]|que\s+funciona)(?!\w)",
+            re.IGNORECASE,
+        ),
+        good=re.compile(rf"(?<![\w-]){_GOOD_WORD}(?![\w-])|(?<!\w)(?:ok|okay)(?!\w)|in Ordnung|正常|健康|好的", re.IGNORECASE),
+        after=re.compile(
+            rf"(?<!\w)(?:after|once|since|with|nach|despu[eé]s\s+de(?:l)?)\s+(?:\w+\s+){{0,3}}{_FIX_WORD}(?!\w)|"
+            r"(?<!\w)(?:fixed|repaired|cured|resolved|solved|restored|recovered|behoben|repariert|arreglad[oa]|reparad[oa])(?!\w)|"
+            r"^\W*(?:and\s+)?(?:after(?:wards)?|now|nachher|danach|jetzt|despu[eé]s|ahora|之后|现在)\W*$|"
+            r"(?<!\w)(?:now|jetzt|ahora)\s+(?:it\s+)?(?:works|shows|funktioniert|funciona)(?!\w)|"
+            r"(?:修复|恢复|重启|加载|修改|解决)(?:之)?后|已修复|已恢复",
+            re.IGNORECASE,
+        ),
+        not_yet=re.compile(
+            r"(?<!\w)(?:to|how|must\s+be|should\s+be|can\s+be|not|n't)\s+(?:\w+\s+)?(?:fix|repair|solve|fixed|repaired|solved)",
+            re.IGNORECASE,
+        ),
+    )
 
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])\s*(?=\S)")
@@ -102,13 +119,14 @@ def last_sentence(label: str) -> str:
 
 
 def _judge_sentence(label: str) -> Standing:
-    if _BAD.search(label):
+    words = _words()
+    if words.bad.search(label):
         return Standing.BAD
-    if _ELSEWHERE.search(label):
+    if words.elsewhere.search(label):
         return Standing.ELSEWHERE
-    if _AFTER.search(label) and not _NOT_YET.search(label):
+    if words.after.search(label) and not words.not_yet.search(label):
         return Standing.AFTER
-    return Standing.GOOD if _GOOD.search(label) else Standing.PLAIN
+    return Standing.GOOD if words.good.search(label) else Standing.PLAIN
 
 
 def judge_source(source: Source) -> Standing:

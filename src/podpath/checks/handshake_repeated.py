@@ -40,17 +40,18 @@ def look(case: Case, talks: Talks) -> Iterator[Finding]:
     """Report each connection whose SYN or SYN-ACK had to be sent again, where nothing else says why."""
     for connection in gather_connections(talks):
         start = connection.start
+        syns = times_sent(start.syns)
+        found = next((answered for talk in connection.talks if (answered := _repeated_answer(talk))), None)
+        if len(syns) < 2 and (found is None or not start.opened):
+            continue
         if any(lost_ack.find_lost_ack(talk) is not None for talk in connection.talks):
             continue
         if untranslated_reply.find_foreign_answer(case, start, talks) is not None or is_refused_by_error(case, start):
             continue
-        syns = times_sent(start.syns)
         if len(syns) > 1:
             yield _report_syn(connection, syns)
-        elif start.opened:
-            found = next((answered for talk in connection.talks if (answered := _repeated_answer(talk))), None)
-            if found is not None:
-                yield _report_answer(*found)
+        elif found is not None:
+            yield _report_answer(*found)
 
 
 def _repeated_answer(talk: Talk[Sighting]) -> tuple[Talk[Sighting], list[Sighting]] | None:

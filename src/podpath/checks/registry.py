@@ -9,7 +9,6 @@ from collections.abc import Callable, Container, Iterator
 from types import ModuleType
 from typing import NamedTuple
 
-from podpath.capture.observations import gather_talks
 from podpath.checks import (
     arp_ignore,
     asymmetric_path,
@@ -53,9 +52,11 @@ from podpath.checks import (
     vxlan_outer,
     wrong_mac,
 )
-from podpath.checks.captured import Talks
 from podpath.checks.finding import Finding
+from podpath.checks.looks import Look, look_at_captures
 from podpath.node.case import Case
+
+__all__ = ["CHECKS", "Check", "find_check", "look_at_captures", "run_checks"]
 
 
 class Check(NamedTuple):
@@ -66,7 +67,7 @@ class Check(NamedTuple):
     """Its manual page: the docstring of its module."""
     run: Callable[[Case], Iterator[Finding]] | None
     """What looks for it in the node; None where nothing does."""
-    look: Callable[[Case, Talks], Iterator[Finding]] | None = None
+    look: Look | None = None
     """What looks for it in captures alone; None where they cannot show it."""
 
     @property
@@ -141,13 +142,3 @@ def run_checks(case: Case, told: Container[str] = ()) -> Iterator[Finding]:
     for check in CHECKS:
         if check.run is not None and check.name not in told:
             yield from check.run(case)
-
-
-def look_at_captures(case: Case) -> Iterator[Finding]:
-    """Say what the captures of a case show by themselves, the faults in the table's order."""
-    talks = gather_talks(case.sightings)
-    if not talks and not case.arps:
-        return
-    for check in CHECKS:
-        if check.look is not None:
-            yield from check.look(case, talks)

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import click
 
-from podpath.capture.sightings import Ladder
 from podpath.cli.captured import match_captures, read_captures_alone
 from podpath.cli.options import F, output_options
 from podpath.cli.terminal import choose_style, progress
 from podpath.collect.capture_files import are_captures
 from podpath.collect.captures import End
 from podpath.collect.matched import MatchedCaptures
-from podpath.diagnosis.capture_answer import CaptureAnswer, answer_captures
+from podpath.diagnosis.capture_answer import answer_captures
 from podpath.diagnosis.capture_filter import Wanted, narrow, parse_wanted
-from podpath.net.errors import MissingExtra, UsageError
 from podpath.node.case import Case
 from podpath.report.capture_json import render_capture_json
 from podpath.report.capture_text import render_capture
@@ -75,13 +72,13 @@ def capture(files: tuple[str, ...], *, ladder: bool, svg: str | None, as_json: b
     style = choose_style(colour, verbose=verbose)
     drawings: list[str] = []
     if ladder or svg:
-        from podpath.report.ladder import render_ladder  # noqa: PLC0415  # only where something is drawn
-        from podpath.report.ladder_svg import render_ladder_svg  # noqa: PLC0415  # as above
+        from podpath.cli.ladders import draw_ladder, write_ladder  # noqa: PLC0415  # only where something is drawn
+        from podpath.report.ladder import render_ladder  # noqa: PLC0415  # as above
 
-        drawn = _draw(matched or match_captures(case, (), least=1), answer, wanted)
+        drawn = draw_ladder(matched or match_captures(case, (), least=1), answer, wanted)
         drawings += [render_ladder(drawn, style)] if ladder else []
         if svg:
-            _write(svg, render_ladder_svg(drawn))
+            write_ladder(svg, drawn)
     if as_json:
         click.echo(render_capture_json(answer), nl=False)
     else:
@@ -96,23 +93,3 @@ def _read(files: Sequence[str], between: Sequence[tuple[End, End]]) -> tuple[Cas
     from podpath.cli.case import read_captured  # noqa: PLC0415  # the readers of all outputs, only where there may be some
 
     return read_captured(files, between=between)
-
-
-def _draw(matched: MatchedCaptures | None, answer: CaptureAnswer, wanted: Sequence[Wanted]) -> Ladder:
-    """Lay out the connection that is asked about, else the one that a fault is about, else the first that fails."""
-    if matched is None:
-        raise MissingExtra("a ladder needs packets, and NumPy: pip install 'podpath[capture]'")
-    broken = [item.partition(": ")[0] for finding in answer.findings for item in finding.breaks]
-    names = (*broken, *(one.words for one in answer.connections))
-    fits = (lambda words: all(one.fits_words(words) for one in wanted)) if wanted else None
-    drawn = matched.draw(names, fits)
-    if drawn is None:
-        raise UsageError("no connection in the captures fits: there is nothing to draw")
-    return drawn
-
-
-def _write(path: str, drawing: str) -> None:
-    try:
-        Path(path).write_text(drawing, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"{path}: {str(error.strerror).lower()}") from error

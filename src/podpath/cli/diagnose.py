@@ -9,7 +9,6 @@ from podpath.cli.case_logs import read_chronicle
 from podpath.cli.options import Asked, evidence_argument, output_options, window_options
 from podpath.cli.terminal import choose_style, progress
 from podpath.diagnosis.diagnose import diagnose as find_causes
-from podpath.diagnosis.history import tell_history
 from podpath.net.provenance import Source
 from podpath.report.diagnosis_text import render_diagnosis
 from podpath.report.json_documents import render_diagnosis_json
@@ -61,6 +60,8 @@ def diagnose(  # noqa: PLR0913 - click gives each option as one argument
     with progress("walking"):
         diagnosis = find_causes(case, questioned, good_case)
     if chronicle is not None:
+        from podpath.diagnosis.history import tell_history  # noqa: PLC0415 - only where there are logs
+
         diagnosis = tell_history(diagnosis, chronicle)
     if as_json:
         click.echo(render_diagnosis_json(diagnosis), nl=False)

@@ -1,0 +1,57 @@
+"""The checks that look at captures alone, without the ones that look at nodes: who has only captures need not load those."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from podpath.capture.observations import gather_talks
+from podpath.checks import (
+    asymmetric_path,
+    checksum_offload,
+    duplicate_address,
+    gratuitous_arp,
+    handshake_repeated,
+    icmp_error,
+    lost_ack,
+    lost_between,
+    mac_flap,
+    one_way,
+    path_mtu,
+    reset_storm,
+    untranslated_reply,
+    vxlan_outer,
+    wrong_mac,
+)
+from podpath.checks.captured import Talks
+from podpath.checks.finding import Finding
+from podpath.node.case import Case
+
+Look = Callable[[Case, Talks], Iterator[Finding]]
+
+LOOKS: tuple[Look, ...] = (
+    untranslated_reply.look,
+    duplicate_address.look,
+    wrong_mac.look,
+    one_way.look,
+    lost_between.look,
+    lost_ack.look,
+    handshake_repeated.look,
+    path_mtu.look,
+    reset_storm.look,
+    icmp_error.look,
+    mac_flap.look,
+    gratuitous_arp.look,
+    vxlan_outer.look,
+    asymmetric_path.look,
+    checksum_offload.look,
+)
+"""In the order of the manual, which `checks.registry` keeps."""
+
+
+def look_at_captures(case: Case) -> Iterator[Finding]:
+    """Say what the captures of a case show by themselves, the faults in the manual's order."""
+    talks = gather_talks(case.sightings)
+    if not talks and not case.arps:
+        return
+    for look in LOOKS:
+        yield from look(case, talks)
