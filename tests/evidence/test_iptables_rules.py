@@ -292,3 +292,14 @@ def test_rules_come_in_the_order_of_their_lines(made: list[tuple[str, Rule]]) ->
             number for number, (name, _) in enumerate(made, 1) if name == chain.name
         ]
         assert not any(rule.unread for rule in chain.rules)
+
+
+def test_a_cut_within_the_last_rule_is_told() -> None:
+    """Half a rule may read as a whole one, so the line is named; a filtered output is not cut."""
+    half = "*filter\n:INPUT ACCEPT [0:0]\n-A INPUT -s 10.244.0.0/1"
+    (gap,) = read_rules(given_text(half)).gaps
+
+    assert gap.span.line == 3
+    assert "COMMIT" in gap.why
+    assert read_rules(given_text(half + "\nCOMMIT")).gaps == ()
+    assert read_rules(given_text(half, "iptables-save | grep INPUT")).gaps == ()

@@ -29,6 +29,7 @@ _SAVED = re.compile(r":(\S+) (?:-|[A-Z]+) \[\d{1,20}:\d+\]").fullmatch
 _RULE = re.compile(r"\s*(?:\[\d+:\d+\]\s*)?(?:-A|--append)\s+[^\s-]\S*")
 _STARTS = re.compile(r"\s*(?:-[APNIDR]\s|:\S|\*\w|COMMIT\b|#|\[\d+:)")
 """What a line that goes on with the one before does not start with."""
+_UNFINISHED = "expected COMMIT behind the last rule of the table, saw the end: this line may be cut, and rules may be missing"
 _WRAP_LINES = 4
 _WRAP_WIDTH = 60
 """A line that is shorter was not broken within a word."""
@@ -77,6 +78,8 @@ class _RulesReader:
         for block, end, own in self._cut_blocks(others):
             self._group(block, end)
             self._read_block(block, own)
+            if end == len(self._lines) and block.is_cut and not self._command.filtered:
+                self._gaps.append(Gap(self._span(block.last), _UNFINISHED))
         return Reading(tuple(self._records), tuple(self._gaps))
 
     def _learn_origin(self, others: Sequence[int]) -> None:

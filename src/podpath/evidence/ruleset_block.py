@@ -49,6 +49,11 @@ class Block:
         """Tell whether no line of the block states anything."""
         return not (self.rules or self.declared or self.top or self.bottom)
 
+    @property
+    def is_cut(self) -> bool:
+        """Tell whether it begins as iptables-save does, shows rules, and does not end so."""
+        return self.top and bool(self.rules) and not self.bottom
+
     def stretch(self, place: int) -> None:
         """Let the block reach to a line that states something."""
         if self.is_empty:
