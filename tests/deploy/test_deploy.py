@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+import tomllib
 import typing
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,9 +21,13 @@ from podpath.protect.kube import access, taints
 from podpath.protect.kube.client import Client, Refused
 from podpath.protect.repair.keeper import Assignment, Work
 from podpath.protect.repair.policy import VALIDATORS, Policy
+from podpath.protect.repair.redirect import Redirect, render_restore
 from tests import kube_objects as kube
 from tests.apiserver import AGENT, AGENT_USER, PROGRAMS, ApiServer
 from tests.command import podpath
+from tests.folders import let_pass
+from tests.protect.pods import pod, run
+from tests.protect.reflect.agents import REFLECT, reflecting_agent
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 KINDS: dict[str, type[msgspec.Struct]] = {
@@ -75,9 +80,9 @@ def objects(request: pytest.FixtureRequest) -> list[Object]:
     return render(DEPLOY / str(request.param))
 
 
-@pytest.fixture
-def workloads(tmp_path: Path) -> list[Object]:
-    """Give workloads of every kind with the validator put into those that ask for it."""
+@pytest.fixture(params=["validator", "linkerd/validator", "istio/validator"])
+def workloads(request: pytest.FixtureRequest, tmp_path: Path) -> list[Object]:
+    """Give workloads of every kind with a variant of the validator put into those that ask for it."""
     pod = {"initContainers": [{"name": "own", "image": "i"}], "containers": [{"name": "app", "image": "i"}]}
     template = {"metadata": {"labels": {"app": "x"}}, "spec": pod}
     apps = {"selector": {"matchLabels": {"app": "x"}}, "template": template}
@@ -103,8 +108,9 @@ def workloads(tmp_path: Path) -> list[Object]:
         {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "plain"}, "spec": apps},
     ]
     (tmp_path / "all.yaml").write_text(yaml.safe_dump_all(made), encoding="utf-8")
-    shutil.copytree(DEPLOY / "validator", tmp_path / "validator")
-    content = {"resources": ["all.yaml"], "components": ["validator"], "namespace": "default"}
+    for folder in ("validator", "linkerd", "istio"):
+        shutil.copytree(DEPLOY / folder, tmp_path / folder)
+    content = {"resources": ["all.yaml"], "components": [str(request.param)], "namespace": "default"}
     (tmp_path / "kustomization.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
     return render(tmp_path)
 
@@ -144,7 +150,7 @@ def test_the_agents_configuration_is_good(objects: list[Object], tmp_path: Path)
 
     config, _ = load_config(tmp_path / "agent.toml")
 
-    assert {"sysctl", "order", "repair"} <= set(config.parts())
+    assert {"sysctl", "order", "repair", "reflect"} <= set(config.parts())
     assert ("chain" in config.parts()) == ("chain-entry.json" in data)
     if config.chain is not None:
         mounted = f"/etc/podpath/{Path(config.chain.entry).name}"
@@ -223,21 +229,47 @@ def test_a_real_server_takes_the_workloads(workloads: list[Object], api_server: 
     assert len(taken) == told.count("serverside-applied (server dry run)")
 
 
-@pytest.mark.kernel("unshare", "setpriv")
-def test_the_validators_arguments_are_its_own(workloads: list[Object], tmp_path: Path) -> None:
-    """The manifest's command line is one that the validator takes: in a namespace without rules it ends with its own code."""
-    args = pod_spec(of_kind(workloads, "StatefulSet"))["initContainers"][0]["args"]
+REDIRECTS = {
+    "4140": Redirect(style="linkerd", outbound=4140, inbound=4143, proxy_uid=2102, skip_inbound=("4190", "4191")),
+    "15001": Redirect(
+        style="istio", outbound=15001, inbound=15006, proxy_uid=1337, skip_inbound=("15008", "15020", "15021", "15090")
+    ),
+}
+
+
+@pytest.mark.kernel("iptables-nft-restore", "setpriv", "ss")
+def test_agent_and_validator_find_each_other(workloads: list[Object], tmp_path: Path) -> None:
+    """The manifests' own command line and the shipped [reflect]: a pod without rules ends with the validator's code, one with
+    rules is proven in both directions.
+    """
+    arguments, variables = arguments_of(pod_spec(of_kind(workloads, "StatefulSet"))["initContainers"][0])
+    base = render(DEPLOY / "base")
+    told = {each["name"]: each["valueFrom"] for each in pod_spec(of_kind(base, "DaemonSet"))["containers"][0]["env"]}
+    shipped = tomllib.loads(of_kind(base, "ConfigMap")["data"]["agent.toml"])["reflect"]
+    redirect = REDIRECTS[next((word for word in arguments if word in REDIRECTS), "4140")]
     message = tmp_path / "log"
-    given = [str(message) if word == "/dev/termination-log" else "1s" if word == "10s" else word for word in args]
-    program = str(PROGRAMS / "podpath")
-    script = 'ip link set lo up; exec setpriv --bounding-set=-all --inh-caps=-all "$@"'
+    message.touch()
+    message.chmod(0o666)
+    let_pass(tmp_path)
+    with pod() as made, reflecting_agent(made.node, REFLECT, POD_IPS="10.9.0.1"):
+        given = [{"/dev/termination-log": str(message), "10s": "2s"}.get(word, word) for word in arguments]
+        without = made.validate(*given[2:])
+        cause = message.read_text(encoding="utf-8")
+        for family, program in ((4, "iptables-nft-restore"), (6, "ip6tables-nft-restore")):
+            run("ip", "netns", "exec", made.name, program, stdin=render_restore(redirect, family))
+        proven = made.validate(*given[2:])
 
-    done = subprocess.run(
-        ["unshare", "--net", "sh", "-c", script, "sh", program, *given], capture_output=True, text=True, check=False
-    )
+    assert ({}, {"HOST_IP": "status.hostIP"}) == (shipped, variables)
+    assert "status.podIPs" == told["POD_IPS"]["fieldRef"]["fieldPath"]
+    assert without.code in VALIDATORS[0].codes, (without.document, without.log)
+    assert cause
+    assert (0, "passed") == (proven.code, proven.states("inbound")[4]), (proven.document, proven.log)
 
-    assert done.returncode in VALIDATORS[0].codes, (done.returncode, done.stdout, done.stderr)
-    assert message.read_text(encoding="utf-8")
+
+def arguments_of(container: Object) -> tuple[list[str], dict[str, str]]:
+    """Give a container's arguments as the kubelet would, on the node 10.9.0.1, and its variables' fields."""
+    variables = {each["name"]: each["valueFrom"]["fieldRef"]["fieldPath"] for each in container["env"]}
+    return [word.replace("$(HOST_IP)", "10.9.0.1") for word in container["args"]], variables
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import jsonschema
@@ -22,7 +23,8 @@ from podpath.protect.validate.plan import MESHES, NOWHERE, Settings, choose_fami
 from podpath.protect.validate.sockets import End, parse_end
 from tests.command import podpath
 from tests.folders import let_pass
-from tests.protect.pods import PREFIX, SOMEBODY, UNPRIVILEGED, Pod, istio, linkerd, pod, run
+from tests.protect.kube.following import until
+from tests.protect.pods import PREFIX, SOMEBODY, UNPRIVILEGED, Pod, finish, istio, linkerd, pod, run
 
 KERNEL = pytest.mark.kernel("iptables-nft-restore", "iptables-legacy-restore", "setpriv")
 
@@ -142,53 +144,127 @@ def test_with_cap_setuid_every_user_is_tried(bare: Pod) -> None:
     assert done.returncode == 0
 
 
-@KERNEL
-@pytest.mark.parametrize(("inbound", "code", "state"), [(True, 0, "passed"), (False, 63, "failed")])
-@pytest.mark.parametrize("family", [4, 6])
-def test_inbound_is_proven_with_somebody_outside(bare: Pod, family: int, code: int, state: str, *, inbound: bool) -> None:
-    """A reflector on the node connects back: arriving at the proxy's port proves the rule, elsewhere disproves it."""
-    bare.restore(*linkerd(8080, inbound=inbound))
-    at = "[fd00:9::1]:15105" if family == 6 else "10.9.0.1:15105"
-    reflector = bare.start("--reflect", at, "--allow", "10.9.0.0/24", "--allow", "fd00:9::/64", netns=bare.node)
+@contextmanager
+def reflecting(pod: Pod, *more: str) -> Iterator[None]:
+    """Run a reflector on the node, in both families, as nobody."""
+    started = [pod.start("--reflect", at, *more, netns=pod.node) for at in ("10.9.0.1:15105", "[fd00:9::1]:15105")]
     try:
-        answer = bare.validate("--reflector", at, "--skip-inbound-ports", "8080", "--timeout", "5s")
+        until(lambda: run("ip", "netns", "exec", pod.node, "ss", "-Hlun", "sport = :15105").count("\n") == 2, "it listens")
+        yield
     finally:
-        reflector.kill()
-        reflector.communicate(timeout=5)
+        for process in started:
+            process.kill()
+            process.communicate(timeout=5)
 
-    assert (code, state) == (answer.code, answer.states("inbound")[family])
-    assert {family: "passed"} == answer.states("skipped-inbound")
+
+BOTH = ("--reflector", "10.9.0.1,fd00:9::1", "--timeout", "5s")
+INBOUND = pytest.mark.kernel("iptables-nft-restore", "iptables-legacy-restore", "setpriv", "ss")
+
+
+@INBOUND
+@pytest.mark.parametrize("backend", ["nft", "legacy"])
+@pytest.mark.parametrize("inbound", [True, False])
+def test_inbound_is_proven_with_somebody_outside(bare: Pod, backend: str, *, inbound: bool) -> None:
+    """A reflector on the node connects back: arriving at the proxy's port proves the rule, elsewhere disproves it."""
+    bare.restore(*linkerd(8080, inbound=inbound), backend=backend)
+    with reflecting(bare):
+        answer = bare.validate(*BOTH, "--skip-inbound-ports", "8080")
+
+    state = "passed" if inbound else "failed"
+    assert (0 if inbound else 63, {4: state, 6: state}) == (answer.code, answer.states("inbound"))
+    assert {4: "passed", 6: "passed"} == answer.states("skipped-inbound")
+
+
+@INBOUND
+def test_inbound_that_is_missing_in_one_family_is_found(bare: Pod) -> None:
+    """Outbound rules in both families, inbound in IPv4 alone: IPv6 fails, with the rule that is missing."""
+    bare.restore(*linkerd(), families="4")
+    bare.restore(*linkerd(inbound=False), families="6")
+    with reflecting(bare):
+        answer = bare.validate(*BOTH)
+
+    assert (63, {4: "passed", 6: "failed"}) == (answer.code, answer.states("inbound"))
+    assert "ip6tables -t nat -A PREROUTING -p tcp -j REDIRECT --to-ports 4143" in answer.claims("failed")
+
+
+@INBOUND
+def test_a_skipped_inbound_port_that_is_redirected_is_found(bare: Pod) -> None:
+    """A port that must be let go and is redirected fails, by its number; the one that is let go passes."""
+    bare.restore(*linkerd(8080))
+    with reflecting(bare):
+        answer = bare.validate(*BOTH, "--skip-inbound-ports", "8080,9090")
+
+    assert ("skipped-redirected", 65) == (answer.document["cause"], answer.code)
+    assert "port 9090: a connection to it is redirected to port 4143" in answer.claims("failed")
+    assert "port 8080 holds" in answer.claims("passed")
+
+
+@INBOUND
+def test_inbound_that_leads_elsewhere_is_no_silence(bare: Pod) -> None:
+    """Redirected to a port where nobody listens, the connection is refused: the reflector says so, and it is a failure."""
+    bare.restore(*linkerd(inbound=False), "-A PREROUTING -p tcp -j REDIRECT --to-ports 4999")
+    with reflecting(bare):
+        answer = bare.validate(*BOTH)
+
+    assert ("wrong-port", 64) == (answer.document["cause"], answer.code)
+    assert "a connection from outside to port 15104 is refused" in answer.claims("failed")
+
+
+@INBOUND
+def test_inbound_that_is_dropped_is_untested(bare: Pod) -> None:
+    """A policy that drops what comes from the node says nothing of the redirection: untested, with the reason."""
+    bare.restore(*linkerd())
+    for program in ("iptables", "ip6tables"):
+        bare.exec(program, "-A", "INPUT", "-i", "eth0", "-p", "tcp", "-j", "DROP")
+    with reflecting(bare):
+        answer = bare.validate(*BOTH)
+
+    assert (0, {4: "untested", 6: "untested"}) == (answer.code, answer.states("inbound"))
+    assert "a policy or a filter drops it" in answer.claims("untested")
 
 
 @KERNEL
-def test_inbound_is_proven_by_who_comes(bare: Pod) -> None:
-    """A connection from outside, as a startup probe of the kubelet makes it, is enough."""
+def test_nobody_at_the_reflectors_address_costs_a_second(bare: Pod) -> None:
+    """Without an agent that reflects, pods start all the same, soon, and it is said that inbound is not proven and why."""
     bare.restore(*linkerd())
-    process = bare.start("--json", "--await-inbound", "--families", "4", "--timeout", "10s")
+    started = time.monotonic()
+    answer = bare.validate("--reflector", "10.9.0.1", "--timeout", "30s")
+
+    assert (0, {4: "untested", 6: "untested"}) == (answer.code, answer.states("inbound"))
+    assert "no reflector answers at 10.9.0.1:15105 (nobody listens there)" in answer.claims("untested")
+    assert "no reflector with an address of IPv6 was given" in answer.claims("untested")
+    assert time.monotonic() - started < 10
+
+
+@KERNEL
+@pytest.mark.parametrize(
+    ("address", "proven"), [("10.9.0.2", {4: "passed", 6: "untested"}), ("fd00:9::2", {4: "untested", 6: "passed"})]
+)
+def test_inbound_is_proven_by_who_comes(bare: Pod, address: str, proven: dict[int, str]) -> None:
+    """A connection from outside, as a startup probe of the kubelet makes it, is enough; the other family is not waited for."""
+    bare.restore(*linkerd())
+    process = bare.start("--json", "--await-inbound", "--timeout", "30s")
     caller = (
-        "import socket, time\nfor _ in range(15):\n  try: socket.create_connection(('10.9.0.2', 15104), 1).close()\n"
+        f"import socket, time\nfor _ in range(15):\n  try: socket.create_connection(({address!r}, 15104), 1).close()\n"
         "  except OSError: pass\n  time.sleep(.1)"
     )
+    started = time.monotonic()
     run("ip", "netns", "exec", bare.node, sys.executable, "-c", caller)
-    out, _ = process.communicate(timeout=20)
+    answer = finish(process)
 
-    assert process.returncode == 0
-    assert [check["state"] for check in json.loads(out)["checks"] if check["purpose"] == "inbound"] == ["passed"]
+    assert (0, proven) == (answer.code, answer.states("inbound"))
+    assert time.monotonic() - started < 15
 
 
-@KERNEL
+@INBOUND
 def test_a_reflector_serves_its_networks_only(bare: Pod) -> None:
-    """Who asks from elsewhere, or not as it should be asked, gets no connection."""
+    """Who asks from elsewhere gets no connection, and no answer either."""
     bare.restore(*linkerd())
-    reflector = bare.start("--reflect", "10.9.0.1:15105", "--allow", "10.77.0.0/16", netns=bare.node)
-    try:
-        answer = bare.validate("--reflector", "10.9.0.1:15105", "--timeout", "600ms", "--families", "4")
-    finally:
-        reflector.kill()
-        reflector.communicate(timeout=5)
+    with reflecting(bare, "--allow", "10.77.0.0/16"):
+        answer = bare.validate("--reflector", "10.9.0.1:15105", "--timeout", "5s", "--families", "4")
 
     assert {4: "untested"} == answer.states("inbound")
-    assert "nobody connected" in answer.claims("untested")
+    assert "no reflector answers at 10.9.0.1:15105 (no answer)" in answer.claims("untested")
 
 
 @KERNEL
@@ -314,7 +390,8 @@ def test_bad_options_are_usage_errors() -> None:
     """Durations, ports, networks and levels that are none end with 2 and one line."""
     wrong = (
         ("--timeout", "120"), ("--skip-outbound-ports", "a-b"), ("--reflect", "127.0.0.1:0", "--allow", "x"),
-        ("--reflect", "127.0.0.1:0"), ("--log-level", "loud"), ("--listen-addr", "0.0.0.0:1", "--connect-addr", "[::1]:1"),
+        ("--reflector", "node"), ("--reflector", "10.0.0.1,"), ("--log-level", "loud"),
+        ("--listen-addr", "0.0.0.0:1", "--connect-addr", "[::1]:1"),
     )  # fmt: skip
     for options in wrong:
         done = podpath("protect", "validate", *options)

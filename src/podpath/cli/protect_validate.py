@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import json
 import signal
 import sys
@@ -13,8 +14,8 @@ from typing import cast
 import click
 
 from podpath.net.errors import UsageError
+from podpath.protect.reflect.messages import PORT as REFLECTOR_PORT
 from podpath.protect.validate.durations import parse_go_duration, parse_linkerd_duration
-from podpath.protect.validate.inbound import Network, Reflector
 from podpath.protect.validate.judgement import Verdict
 from podpath.protect.validate.plan import MESHES, Settings, Style
 from podpath.protect.validate.run import TokenEnds, validate_token
@@ -44,6 +45,30 @@ class EndType(click.ParamType[End]):
             return value if isinstance(value, End) else parse_end(str(value))
         except ValueError:
             self.fail(f"expected an address with a port, as 192.0.2.2:1404 or [fd00::1]:20001, saw {value!r}", param, ctx)
+
+
+class ReflectorsType(click.ParamType[tuple[End, ...]]):
+    """Addresses with or without a port, as the downward API gives them in status.hostIP and status.hostIPs."""
+
+    name = "address[:port][,...]"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[End, ...]:
+        """Read them; a usage error says what was expected."""
+        if isinstance(value, tuple):
+            return value
+        try:
+            return tuple(_parse_reflector(word.strip()) for word in str(value).split(","))
+        except ValueError:
+            self.fail(
+                f"expected addresses such as 10.0.0.1, fd00::1, 10.0.0.1:15105 or [fd00::1]:15105, saw {value!r}", param, ctx
+            )
+
+
+def _parse_reflector(text: str) -> End:
+    try:
+        return End(str(ipaddress.ip_address(text)), REFLECTOR_PORT)
+    except ValueError:
+        return parse_end(text)
 
 
 class PortsType(click.ParamType[tuple[int, ...]]):
@@ -80,7 +105,12 @@ class PortsType(click.ParamType[tuple[int, ...]]):
     show_default=True,
     help="What must be redirected.",
 )
-@click.option("--reflector", type=EndType(), help="Who connects back from outside, to prove inbound redirection.")
+@click.option(
+    "--reflector",
+    type=ReflectorsType(),
+    default=(),
+    help="Who connects back from outside, to prove inbound redirection: the node's addresses, where the agent has [reflect].",
+)
 @click.option("--await-inbound", is_flag=True, help="Wait for a connection from outside instead: a startup probe of the kubelet.")
 @click.option("--listen-addr", type=EndType(), help="linkerd: where to say the token.  [default: 0.0.0.0:4140]")
 @click.option("--connect-addr", type=EndType(), help="linkerd: where the token must come from.  [default: 192.0.2.2:1404]")
@@ -96,7 +126,9 @@ class PortsType(click.ParamType[tuple[int, ...]]):
 @click.option("-m", "-i", "-x", "-b", "-g", "--log_output_level", "ignored", hidden=True, help="istio: accepted, without effect.")
 @click.option("--termination-message", metavar="FILE", help="Write the cause here too: /dev/termination-log.")
 @click.option("--reflect", type=EndType(), help="Be the reflector instead, at this address, until killed.")
-@click.option("--allow", "networks", multiple=True, metavar="CIDR", help="Whom the reflector serves: the pods' networks.")
+@click.option(
+    "--allow", "networks", multiple=True, metavar="CIDR", help="Whom the reflector serves.  [default: the pods of this node]"
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def validate(**given: object) -> None:
     """Prove, before a pod's containers start, that its traffic is redirected to the mesh's proxy.
@@ -109,7 +141,7 @@ def validate(**given: object) -> None:
     Examples:
       podpath protect validate --mode istio --proxy-uid 1337 --termination-message /dev/termination-log
       podpath protect validate --mode linkerd --listen-addr '[::]:4140' --connect-addr '[fd00::1]:20001' --timeout 10s
-      podpath protect validate --skip-outbound-ports 25,443 --reflector 10.0.0.1:15105
+      podpath protect validate --skip-outbound-ports 25,443 --skip-inbound-ports 9090 --reflector 10.0.0.1
 
     \b
     Exit codes: 0 redirected. In mode linkerd 95, in mode istio 126 for every failure. Else 3 nothing could be tested,
@@ -211,7 +243,7 @@ def _settings(given: dict[str, object]) -> Settings:
         skip_inbound=cast("tuple[int, ...]", given["skip_inbound_ports"]),
         probe_port=cast("int", given["probe_port"]),
         families=cast("tuple[()]", families),
-        reflector=cast("End | None", given["reflector"]),
+        reflectors=cast("tuple[End, ...]", given["reflector"]),
         timeout=limit,
     )
 
@@ -224,16 +256,15 @@ def _guess_style(given: dict[str, object]) -> Style:
 
 
 def _reflect(end: End, texts: tuple[str, ...]) -> None:
-    import ipaddress  # noqa: PLC0415  # only the reflector needs it
+    from podpath.protect.reflect.options import parse_networks  # noqa: PLC0415  # only the reflector needs it
+    from podpath.protect.reflect.reflector import Reflector  # noqa: PLC0415  # as above
 
     try:
-        networks: list[Network] = [ipaddress.ip_network(text, strict=False) for text in texts]
+        networks = parse_networks(list(texts))
     except ValueError as error:
-        raise UsageError(f"expected a network such as 10.244.0.0/16, saw {error}") from error
-    if not networks:
-        raise UsageError("expected --allow with the pods' networks: the reflector connects to nobody else")
+        raise UsageError(f"expected {error}") from error
     try:
-        reflector = Reflector(end, networks)
+        reflector = Reflector([end], networks)
     except OSError as error:
         raise UsageError(f"cannot listen at {end}: {error.strerror}") from error
     try:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from podpath.protect.agent.config import AgentConfig, Listen, listen_address, load_config, node_name, parse_listen
+from podpath.protect.agent.config import PARTS, AgentConfig, Listen, listen_address, load_config, node_name, parse_listen
 from podpath.protect.tables import TableError
 
 WHOLE = """
@@ -35,6 +35,8 @@ then = ["B"]
 entry = "/etc/podpath/entry.json"
 [repair]
 actions = ["label"]
+[reflect]
+allow = ["10.244.0.0/16"]
 """
 
 
@@ -56,7 +58,7 @@ def test_a_whole_file_is_read(tmp_path: Path) -> None:
     """Every section becomes the options of its part."""
     config = load(tmp_path, WHOLE)
 
-    assert config.parts() == ("sysctl", "order", "chain", "repair")
+    assert config.parts() == PARTS
     assert config.health.listen == Listen("::1", 9809)
     assert config.sysctl is not None
     assert (config.sysctl.poll, str(config.sysctl.key[0].key)) == (60.0, "net.ipv4.conf.lxc*.rp_filter")
@@ -69,7 +71,7 @@ def test_the_manuals_example_is_a_configuration(tmp_path: Path, repository: Path
     page = (repository / "docs/agent.md").read_text(encoding="utf-8")
     config = load(tmp_path, page.split("```toml\n")[1].split("```")[0])
 
-    assert config.parts() == ("sysctl", "order", "chain", "repair")
+    assert config.parts() == PARTS
 
 
 def test_an_empty_section_is_enough(tmp_path: Path) -> None:
@@ -80,7 +82,7 @@ def test_an_empty_section_is_enough(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "lines"),
     [
-        ("", ["1: expected at least one of the sections [sysctl], [order], [chain], [repair]"]),
+        ("", ["1: expected at least one of the sections [sysctl], [order], [chain], [repair], [reflect]"]),
         ("[sysctl]\n[repair]\n", ["1: expected a section [kubernetes] beside [repair], which speaks to the API server"]),
         ("[log]\nlevl = 'info'", ["2: expected one of level, format, saw the unknown key `levl`; `level` is near"]),
         ("[order]\n\n\nmode = 'mend'", ["4: expected one of report, fix, saw a text: 'mend'"]),
@@ -88,6 +90,8 @@ def test_an_empty_section_is_enough(tmp_path: Path) -> None:
         ("[order]\n[health]\nlisten = '0.0.0.0:80'",
          ["3: expected ADDRESS:PORT with one address of this host, `pod:PORT`, or `off`, saw a text: '0.0.0.0:80'"]),
         ("[sysctl]\nmodules = ['-r']", ["1: expected the name of a kernel module, saw '-r'"]),
+        ("[reflect]\nlisten = 'pod'",
+         ["2: expected ADDRESS:PORT with one address of this host or `pod:PORT`, or a list of those, saw 'pod'"]),
         ("[order]\npoll = '10ms'", ["1: expected a poll of 1s or more"]),
     ],
 )  # fmt: skip

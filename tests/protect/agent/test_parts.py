@@ -11,7 +11,7 @@ from podpath.protect.agent.parts import NEEDED, Surroundings, describe_lacks, li
 from podpath.protect.order.options import OrderOptions
 from podpath.protect.sysctl.options import SysctlOptions
 
-WHOLE = "[kubernetes]\n[sysctl]\n[order]\n[chain]\nentry = '{}'\n[repair]\n"
+WHOLE = "[kubernetes]\n[sysctl]\n[order]\n[chain]\nentry = '{}'\n[repair]\n[reflect]\n"
 
 
 def test_a_change_is_about_its_part_alone() -> None:
@@ -34,7 +34,7 @@ def test_every_part_can_be_made(tmp_path: Path) -> None:
     surroundings = Surroundings(environment={"NODE_NAME": "n"}, statuses=dict)
 
     made = [make_keeper(name, config, surroundings) for name in list_recipes(config, {"NODE_NAME": "n"})]
-    assert [keeper.name for keeper in made] == ["node", "sysctl", "order", "chain", "repair"]
+    assert [keeper.name for keeper in made] == ["node", "sysctl", "order", "chain", "repair", "reflect"]
     assert not any(keeper.alive() for keeper in made)
 
 

@@ -16,11 +16,13 @@ from typing import Literal, NamedTuple
 
 from podpath.protect.chain.options import ChainOptions
 from podpath.protect.order.options import OrderOptions
+from podpath.protect.reflect.options import ReflectOptions
 from podpath.protect.repair.policy import Policy
 from podpath.protect.sysctl.options import SysctlOptions
 from podpath.protect.tables import TableError, parse_duration, parse_tables
 
 LONGEST_FILE = 1 << 20
+PARTS = ("sysctl", "order", "chain", "repair", "reflect")
 POD = "pod"
 
 
@@ -100,17 +102,18 @@ class AgentConfig:
     order: OrderOptions | None = None
     chain: ChainOptions | None = None
     repair: Policy | None = None
+    reflect: ReflectOptions | None = None
 
     def __post_init__(self) -> None:
         """Refuse a file by which nothing would run, and a repair without an API server."""
         if not self.parts():
-            raise ValueError("at least one of the sections [sysctl], [order], [chain], [repair]")
+            raise ValueError("at least one of the sections [sysctl], [order], [chain], [repair], [reflect]")
         if self.repair is not None and self.kubernetes is None:
             raise ValueError("a section [kubernetes] beside [repair], which speaks to the API server")
 
     def parts(self) -> tuple[str, ...]:
         """Give the names of the parts that run."""
-        return tuple(name for name in ("sysctl", "order", "chain", "repair") if getattr(self, name) is not None)
+        return tuple(name for name in PARTS if getattr(self, name) is not None)
 
 
 def load_config(path: Path) -> tuple[AgentConfig, str]:

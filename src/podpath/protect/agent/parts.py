@@ -29,6 +29,7 @@ NEEDED: Mapping[str, Mapping[str, str]] = {
         "CAP_SYS_PTRACE": "finding pods' processes",
         "CAP_NET_ADMIN": "mending rules",
     },
+    "reflect": {},
 }
 """What each part can need; a part without it says so where it fails."""
 _EXTRA = "speaking to an API server needs more packages: pip install 'podpath[k8s]'"
@@ -111,6 +112,12 @@ def _repair(config: AgentConfig, surroundings: Surroundings) -> Body:
     return body
 
 
+def _reflect(config: AgentConfig, surroundings: Surroundings) -> Body:
+    from podpath.protect.reflect.keeper import make_body  # noqa: PLC0415  # only where it runs
+
+    return make_body(_required(config.reflect), surroundings.environment)
+
+
 def _node(config: AgentConfig, surroundings: Surroundings) -> Body:
     try:
         from podpath.protect.agent.node import Voice, speak_of_node  # noqa: PLC0415  # needs an extra
@@ -126,7 +133,7 @@ def _node(config: AgentConfig, surroundings: Surroundings) -> Body:
 
 
 _MAKERS: dict[str, Callable[[AgentConfig, Surroundings], Body]] = {
-    "sysctl": _sysctl, "order": _order, "chain": _chain, "repair": _repair, NODE: _node,
+    "sysctl": _sysctl, "order": _order, "chain": _chain, "repair": _repair, "reflect": _reflect, NODE: _node,
 }  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from podpath.protect.validate.addresses import Family, Surroundings
-from podpath.protect.validate.sockets import End
+from podpath.protect.validate.sockets import End, family_of
 
 Purpose = Literal["outbound", "loopback", "skipped", "proxy-user", "inbound-chain", "inbound", "skipped-inbound"]
 Style = Literal["podpath", "linkerd", "istio"]
@@ -55,8 +55,8 @@ class Settings:
     probe_port: int = 15002
     families: tuple[Family, ...] = ()
     """Families that must be redirected; none leaves it to the pod's addresses."""
-    reflector: End | None = None
-    """Where somebody outside of the pod connects back when asked (`podpath protect validate --reflect`)."""
+    reflectors: tuple[End, ...] = ()
+    """Where somebody outside connects back when asked, one for a family: the agent's part `reflect`, or `--reflect`."""
     timeout: float = 10.0
 
 
@@ -111,10 +111,19 @@ def plan_probes(settings: Settings, around: Surroundings) -> tuple[tuple[Probe, 
         tried, left = _as_proxy(settings, around, family, proxy)
         probes += tried
         untried += left
-        if settings.reflector is None:
-            why = "nothing inside a pod can make a packet arrive from outside; give --reflector, or --await-inbound"
-            untried.append(Untried("inbound", family, why))
+        untried += _without_reflector(settings, family)
     return tuple(probes), tuple(untried)
+
+
+def _without_reflector(settings: Settings, family: Family) -> Iterator[Untried]:
+    others = [family_of(end) for end in settings.reflectors]
+    if family in others:
+        return
+    why = "nothing inside a pod can make a packet arrive from outside; give --reflector, or --await-inbound"
+    why = f"no reflector with an address of IPv{family} was given" if others else why
+    yield Untried("inbound", family, why)
+    if settings.skip_inbound:
+        yield Untried("skipped-inbound", family, why)
 
 
 def _as_proxy(settings: Settings, around: Surroundings, family: Family, proxy: int | None) -> tuple[list[Probe], list[Untried]]:

@@ -128,11 +128,11 @@ def _busy(families: Sequence[Family], listeners: Listeners) -> Verdict:
 def _with_inbound(
     settings: Settings, families: Sequence[Family], verdict: Verdict, deadline: float, *, await_inbound: bool
 ) -> Verdict:
-    if verdict.cause or not (settings.reflector or await_inbound):
+    if verdict.cause or not (settings.reflectors or await_inbound):
         return verdict
     found = check_inbound(settings, families, deadline, wait=await_inbound)
-    tested = {check.family for check in found if check.purpose == "inbound"}
-    kept = [check for check in verdict.checks if not (check.purpose == "inbound" and check.family in tested)]
+    tested = {(check.purpose, check.family) for check in found}
+    kept = [check for check in verdict.checks if (check.purpose, check.family) not in tested]
     return conclude([*kept, *found])
 
 

@@ -1,0 +1,198 @@
+"""The reflector is no stranger's tool: it connects to nobody but who asks and proves to be there, within its budgets."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from podpath.protect.reflect.messages import MOST_PORTS, NO_COOKIE, Ask, Cookie, Report, emit, parse_answer
+from podpath.protect.reflect.options import parse_networks
+from podpath.protect.reflect.reflector import MOST_ASKERS, ROUNDS_AT_ONCE, Bucket, Reflector
+from podpath.protect.validate.sockets import End
+
+LOCAL = parse_networks(["127.0.0.0/8", "::1/128"])
+TOKEN = "ab" * 16
+
+
+@contextmanager
+def reflector(address: str = "127.0.0.1", *, per_second: float = 50.0) -> Iterator[Reflector]:
+    """Run a reflector for the loopback."""
+    made = Reflector([End(address, 0)], LOCAL, per_second=per_second)
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+@contextmanager
+def asker(made: Reflector, address: str = "127.0.0.1") -> Iterator[socket.socket]:
+    """Give a socket that asks it, from an address."""
+    with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK) as one:
+        one.bind((address, 0))
+        one.connect(tuple(made.ends[0]))
+        yield one
+
+
+def exchange(made: Reflector, one: socket.socket, message: Ask, seconds: float = 0.05) -> Cookie | Report | None:
+    """Send a request, let the reflector work, and give its answer."""
+    one.send(emit(message))
+    made.serve(seconds)
+    try:
+        return parse_answer(one.recv(1024))
+    except BlockingIOError:
+        return None
+
+
+def proven(made: Reflector, one: socket.socket, *ports: int, token: str = TOKEN) -> Ask:
+    """Give a request that has its cookie."""
+    cookie = exchange(made, one, Ask(token, ports))
+    assert isinstance(cookie, Cookie)
+    return Ask(token, ports, cookie.cookie)
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "::1"])
+def test_it_connects_back_and_reports(address: str) -> None:
+    """To each port that was asked for, with the token and nothing else; what was refused is told as such."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    with reflector(address) as made, asker(made, address) as one, socket.create_server((address, 0), family=family) as server:
+        server.settimeout(5)
+        port = server.getsockname()[1]
+        with socket.socket(family) as closed:
+            closed.bind((address, 0))
+            report = exchange(made, one, proven(made, one, port, closed.getsockname()[1]), 0.3)
+            accepted, (came, *_) = server.accept()
+            with accepted:
+                said = accepted.recv(100)
+
+    assert Report(TOKEN, {port: "accepted", closed_port(report, port): "refused"}) == report
+    assert (address, f"{TOKEN}\n".encode()) == (came, said)
+    assert {"challenged": 1, "served": 1, "connection-accepted": 1, "connection-refused": 1} == dict(made.counts)
+
+
+def closed_port(report: Cookie | Report | None, other: int) -> int:
+    """Give the one port of a report that is another."""
+    assert isinstance(report, Report)
+    (port,) = set(report.fates) - {other}
+    return port
+
+
+def test_without_a_cookie_nothing_is_connected() -> None:
+    """Who cannot hear the answer at the address that it wrote into its packet gets no connection made there."""
+    with reflector() as made, asker(made) as one, socket.create_server(("127.0.0.1", 0)) as server:
+        server.setblocking(False)
+        for cookie in (NO_COOKIE, "f" * 32):
+            assert isinstance(exchange(made, one, Ask(TOKEN, (server.getsockname()[1],), cookie)), Cookie)
+        with pytest.raises(BlockingIOError):
+            server.accept()
+
+    assert {"challenged": 2} == dict(made.counts)
+
+
+def test_a_cookie_is_for_its_address_port_token_and_ports() -> None:
+    """One that was given to another, or for other ports, is worth nothing; nor is one of another reflector."""
+    with reflector() as made, asker(made) as one, asker(made, "127.0.0.2") as other, reflector() as stranger:
+        good = proven(made, one, 9)
+        with asker(stranger) as third:
+            foreign = proven(stranger, third, 9)
+        answers = [
+            exchange(made, other, good),
+            exchange(made, one, good._replace(ports=(10,))),
+            exchange(made, one, good._replace(token="cd" * 16)),
+            exchange(made, one, good._replace(cookie=foreign.cookie)),
+            exchange(made, one, good),
+        ]
+
+    assert [Cookie, Cookie, Cookie, Cookie, Report] == [type(answer) for answer in answers]
+
+
+def test_networks_and_garbage() -> None:
+    """Who is not of its networks hears nothing at all, whatever it says; nor does who says what is no request."""
+    made = Reflector([End("127.0.0.1", 0)], parse_networks(["10.0.0.0/8"]))
+    try:
+        with asker(made) as one:
+            assert exchange(made, one, Ask(TOKEN, (9,))) is None
+            one.send(b"hello")
+            one.send(b"x" * 2000)
+            made.serve(0.05)
+    finally:
+        made.close()
+
+    assert {"foreign": 1, "malformed": 2} == dict(made.counts)
+
+
+def test_whoever_comes_by_a_default_routes_device_is_foreign() -> None:
+    """Without networks named it serves this node's pods: those that come by no device of a default route."""
+    seen = []
+    for uplinks in (frozenset({"eth0"}), frozenset({"eth0", "lo"})):
+        made = Reflector([End("127.0.0.1", 0)], uplinks=lambda uplinks=uplinks: uplinks)  # type: ignore[misc]  # bound now
+        try:
+            with asker(made) as one:
+                seen.append(exchange(made, one, Ask(TOKEN, (9,))) is None)
+        finally:
+            made.close()
+
+    assert [False, True] == seen
+
+
+def test_an_asker_has_a_budget() -> None:
+    """Who asks again and again is held, and no other suffers for it."""
+    with reflector() as made, asker(made) as one, asker(made, "127.0.0.2") as other:
+        for number in range(10):
+            exchange(made, one, proven(made, one, 9, token=f"{number:032x}"), 0.01)
+        assert ROUNDS_AT_ONCE <= made.counts["served"] <= ROUNDS_AT_ONCE + 2
+        assert made.counts["held"] >= 4
+        assert isinstance(exchange(made, other, proven(made, other, 9)), Report)
+
+
+def test_all_together_have_a_budget() -> None:
+    """However many ask, no more connections are begun than it may; a request is served whole or not at all."""
+    with reflector(per_second=8) as made:
+        for last in range(1, 9):
+            with asker(made, f"127.0.0.{last}") as one:
+                exchange(made, one, proven(made, one, *range(1, 6)), 0.01)
+
+        assert sum(count for name, count in made.counts.items() if name.startswith("connection-")) in {15, 20}
+        assert made.counts["held"] >= 4
+
+
+def test_what_is_kept_of_askers_is_bounded() -> None:
+    """A thousand addresses and one more: the oldest is forgotten."""
+    with reflector() as made:
+        for number in range(MOST_ASKERS + 50):
+            made._may(f"10.0.{number // 256}.{number % 256}", Ask(TOKEN, (9,)), time.monotonic())
+
+        assert MOST_ASKERS == len(made._askers)
+
+
+def test_a_request_that_is_repeated_is_served_once() -> None:
+    """The asker repeats what may be lost; while its connections are open no others are begun."""
+    with reflector() as made, asker(made) as one:
+        ask = proven(made, one, *range(1, MOST_PORTS + 1))
+        for _ in range(3):
+            one.send(emit(ask))
+        made.serve(0.1)
+
+    assert (1, 2) == (made.counts["served"], made.counts["repeated"])
+
+
+def test_a_budget_fills_again() -> None:
+    """With time, and no further than its most."""
+    bucket = Bucket(2.0, 4.0, 4.0, 0.0)
+
+    assert [True, False, True, False] == [bucket.take(0, 4), bucket.take(1, 3), bucket.take(1.5, 3), bucket.take(1.5, 0.5)]
+    assert [True, False] == [bucket.take(1000, 4), bucket.take(1000, 1)]
+
+
+def test_it_ends_when_it_is_told_to() -> None:
+    """A readable descriptor ends the wait at once."""
+    near, far = socket.socketpair()
+    with reflector() as made, near, far:
+        far.send(b"end")
+        began = time.monotonic()
+        made.serve(5.0, near.fileno())
+
+        assert time.monotonic() - began < 2
