@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-QUICK = 1 << 16
-"""Addresses that are found again the quick way; a capture with more is a scan's, and looks each up by itself."""
+Halves = NDArray[np.uint64]
+SLOTS = 16
+"""Bits of the place where an address is looked for first. Two may have one place: then the table knows the one met last."""
+NONE = 0xFFFF_FFFF
 _ODD, _HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
 
 
@@ -16,41 +18,39 @@ class Addresses:
     def __init__(self) -> None:
         """Begin with none."""
         self._numbers: dict[tuple[int, int], int] = {}
-        self._digests = np.zeros(0, np.uint64)
-        self._halves: tuple[NDArray[np.uint64], NDArray[np.uint64]] = (self._digests, self._digests)
-        self._given = np.zeros(0, np.uint32)
+        self._high, self._low = np.zeros(1 << SLOTS, np.uint64), np.zeros(1 << SLOTS, np.uint64)
+        self._given = np.full(1 << SLOTS, NONE, np.uint32)
+        self._latest = np.zeros(1 << SLOTS, np.int64)
 
-    def number(self, high: NDArray[np.uint64], low: NDArray[np.uint64]) -> NDArray[np.uint32]:
+    def number(self, high: Halves, low: Halves) -> NDArray[np.uint32]:
         """Give each address its number, by its upper and lower half."""
-        digests = (high ^ (high >> _HALF)) * _ODD + low
-        numbers, known = self._look_up(digests, high, low)
-        if not known.all():
-            new = np.flatnonzero(~known)
-            pairs = zip(high[new].tolist(), low[new].tolist(), strict=True)
-            numbers[new] = [self._numbers.setdefault(pair, len(self._numbers)) for pair in pairs]
-            if len(self._digests) < QUICK:
-                self._learn(digests[new], (high[new], low[new]), numbers[new])
+        slots = place(high, low)
+        numbers = self._given[slots]
+        known = (self._high[slots] == high) & (self._low[slots] == low) & (numbers != NONE)
+        if known.all():
+            return numbers
+        new = np.flatnonzero(~known)
+        high, low, slots = high[new], low[new], slots[new]
+        self._latest[slots] = np.arange(len(new))
+        one = np.flatnonzero(self._latest[slots] == np.arange(len(new)))
+        self._high[slots[one]], self._low[slots[one]] = high[one], low[one]
+        self._given[slots[one]] = self._look_up(high[one], low[one])
+        found = self._given[slots]
+        other = np.flatnonzero((self._high[slots] != high) | (self._low[slots] != low))
+        found[other] = self._look_up(high[other], low[other])
+        numbers[new] = found
         return numbers
 
-    def _look_up(
-        self, digests: NDArray[np.uint64], high: NDArray[np.uint64], low: NDArray[np.uint64]
-    ) -> tuple[NDArray[np.uint32], NDArray[np.bool_]]:
-        """Give the numbers of addresses that were met before, and which those are."""
-        if not len(self._digests):
-            return np.zeros(len(digests), np.uint32), np.zeros(len(digests), np.bool_)
-        place = np.minimum(np.searchsorted(self._digests, digests), len(self._digests) - 1)
-        return self._given[place], (self._halves[0][place] == high) & (self._halves[1][place] == low)
-
-    def _learn(
-        self, digests: NDArray[np.uint64], halves: tuple[NDArray[np.uint64], NDArray[np.uint64]], numbers: NDArray[np.uint32]
-    ) -> None:
-        """Keep addresses to be found again; of two with one digest only the first is, and the other stays in the table."""
-        every = np.concatenate((self._digests, digests))
-        self._digests, first = np.unique(every, return_index=True)
-        old = self._halves
-        self._halves = np.concatenate((old[0], halves[0]))[first], np.concatenate((old[1], halves[1]))[first]
-        self._given = np.concatenate((self._given, numbers))[first]
+    def _look_up(self, high: Halves, low: Halves) -> list[int]:
+        """Give the numbers of addresses one by one."""
+        return [self._numbers.setdefault(pair, len(self._numbers)) for pair in zip(high.tolist(), low.tolist(), strict=True)]
 
     def values(self) -> tuple[int, ...]:
         """Give all addresses, in the order of their numbers."""
         return tuple(high << 64 | low for high, low in self._numbers)
+
+
+def place(high: Halves, low: Halves) -> NDArray[np.int64]:
+    """Give the slot of each address, so that those of one network are spread."""
+    mixed = ((high ^ (high >> _HALF)) * _ODD ^ low) * _ODD
+    return (mixed >> np.uint64(64 - SLOTS)).astype(np.int64)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from podpath.capture.addresses import Addresses
 from podpath.capture.columns import CUT, MALFORMED
 from podpath.capture.index import Bytes, Offsets
+from podpath.capture.words import Words
 
 BLOCK = 96
 """Bytes of each packet: Ethernet, IPv4 and TCP with all its options. What lies further in is copied when it is met."""
@@ -23,8 +24,10 @@ WIDE = 0.25
 Mask = NDArray[np.bool_]
 Sizes = NDArray[np.int32]
 """Bytes of a packet; none is longer than `LONGEST`."""
-NATIVE: dict[str, type[np.unsignedinteger[Any]]] = {"u1": np.uint8, ">u2": np.uint16, ">u4": np.uint32, ">u8": np.uint64}
-"""By NumPy's word for a field's type, the type of the numbers that are read from it."""
+KINDS: dict[str, tuple[np.dtype[Any], np.dtype[Any]]] = {
+    kind: (np.dtype(kind), np.dtype(kind).newbyteorder("=")) for kind in ("u1", ">u2", ">u4", ">u8")
+}
+"""By NumPy's word for a field's type, that type and the type of the numbers that are read from it."""
 
 
 class Output:
@@ -47,6 +50,7 @@ class Block:
         self.written: set[str] = set()
         """Columns in which something stands already."""
         self.bytes = gather(out.data, at)
+        self.buffer = self.bytes.data
         self.least = int(room.min())
 
 
@@ -70,13 +74,14 @@ def gather(data: Bytes, at: Offsets) -> Bytes:
 class Members:
     """Which packets of a block belong to a wide group, in the shapes in which columns are written."""
 
-    __slots__ = ("_bits", "_chosen", "count", "mask")
+    __slots__ = ("_bits", "_chosen", "_rows", "count", "mask")
 
     def __init__(self, mask: Mask) -> None:
         """Take the mask."""
         self.mask = mask
         self.count = int(np.count_nonzero(mask))
         self._chosen: Offsets | None = None
+        self._rows: Offsets | None = None
         self._bits: dict[np.dtype[Any], NDArray[Any]] = {}
 
     @property
@@ -85,6 +90,12 @@ class Members:
         if self._chosen is None:
             self._chosen = np.flatnonzero(self.mask)
         return self._chosen
+
+    def rows(self, rows: Offsets) -> Offsets:
+        """Give the members' places in the columns, where those of the block's packets are `rows`."""
+        if self._rows is None:
+            self._rows = rows[self.chosen]
+        return self._rows
 
     def bits(self, kind: np.dtype[Any]) -> NDArray[Any]:
         """Give numbers with all bits set for members and none for others."""
@@ -102,11 +113,12 @@ class Group:
     narrow group the packets are picked out one by one.
     """
 
-    __slots__ = ("block", "left", "members", "offset", "some")
+    __slots__ = ("_rows", "block", "left", "members", "offset", "some")
 
     def __init__(self, block: Block, some: Offsets | None, offset: int, left: Sizes, members: Members | None = None) -> None:
         """Take some packets of a block, picked or masked (neither: all); `left`: how many bytes length fields leave to each."""
         self.block, self.some, self.offset, self.left, self.members = block, some, offset, left, members
+        self._rows: slice | Offsets | None = None
 
     def __len__(self) -> int:
         """Count the packets that are read, which of a wide group are those of its block."""
@@ -115,10 +127,12 @@ class Group:
     @property
     def rows(self) -> slice | Offsets:
         """Where the packets that are read stand in the columns."""
-        rows = self.block.rows
-        if self.some is None:
-            return rows
-        return self.some + rows.start if isinstance(rows, slice) else rows[self.some]
+        if self._rows is None:
+            rows = self.block.rows
+            if self.some is not None:
+                rows = self.some + rows.start if isinstance(rows, slice) else rows[self.some]
+            self._rows = rows
+        return self._rows
 
     @property
     def numbers(self) -> Offsets:
@@ -134,13 +148,17 @@ class Group:
 
     def read(self, at: int, kind: str) -> NDArray[Any]:
         """Read a field of the header: `kind` is NumPy's word for its type, `>u2`."""
-        view: NDArray[Any] = np.ndarray((len(self.block.bytes),), kind, self.block.bytes.data, self.offset + at, (BLOCK,))
-        native = NATIVE[kind]
+        foreign, native = KINDS[kind]
+        view: NDArray[Any] = np.ndarray((len(self.block.at),), foreign, self.block.buffer, self.offset + at, (BLOCK,))
         if self.some is None:
             return view.astype(native)
         if 8 * len(self.some) < len(view):
             return view[self.some].astype(native)
         return view.astype(native)[self.some]  # a strided copy and an aligned choice: a third of the time of a strided choice
+
+    def words(self, at: int) -> Words:
+        """Read eight bytes of the header at once, for their parts."""
+        return Words(self.read(at, ">u8"))
 
     def column(self, name: str) -> NDArray[Any]:
         """Read back what was written to a column."""
@@ -156,7 +174,7 @@ class Group:
         elif isinstance(rows, slice):
             put_members(column[rows], values, members.bits(column.dtype), fresh=name not in written)
         else:
-            column[rows[members.chosen]] = values if isinstance(values, int) else values[members.chosen]
+            column[members.rows(rows)] = values if isinstance(values, int) else values[members.chosen]
         written.add(name)
 
     def position(self, at: int = 0) -> NDArray[Any] | int:
@@ -208,7 +226,10 @@ class Group:
 
     def move(self, count: int, left: Sizes | None = None) -> Group:
         """Go on to the header behind `count` bytes."""
-        return Group(self.block, self.some, self.offset + count, self.left - count if left is None else left, self.members)
+        left = self.left - np.int32(count) if left is None else left
+        group = Group(self.block, self.some, self.offset + count, left, self.members)
+        group._rows = self._rows
+        return group
 
     def ready(self, need: int) -> Group:
         """Keep those whose header was captured for `need` bytes, which then lie in the block; mark the others as cut."""

@@ -22,17 +22,17 @@ def decode_ethernet(group: Group) -> Iterator[Work]:
     group = group.ready(14)
     if not len(group):
         return
+    words = group.words(6)
     group.put("dmac", group.read(0, ">u8") >> np.uint64(16))
-    group.put("smac", group.read(4, ">u8") & np.uint64(0xFFFF_FFFF_FFFF))
-    yield from dispatch(group, 12)
+    group.put("smac", words.all >> np.uint64(16))
+    yield from dispatch(group.move(14), words.two(6))
 
 
-def dispatch(group: Group, at: int) -> Iterator[Work]:
-    """Go on by the EtherType that stands `at` bytes on, right before what it names."""
-    kinds = group.read(at, ">u2")
+def dispatch(group: Group, kinds: NDArray[Any]) -> Iterator[Work]:
+    """Go on by the EtherTypes of the packets, which stand right before what they name."""
     group.put("ethertype", kinds)
     for kind, part in group.split(kinds):
-        yield from enter(kind, part.move(at + 2))
+        yield from enter(kind, part)
 
 
 def enter(kind: int, group: Group) -> Iterator[Work]:
@@ -54,7 +54,7 @@ def decode_tag(group: Group) -> Iterator[Work]:
     group = group.ready(4)
     if len(group):
         group.put("vlan", group.read(0, ">u2") & 0x0FFF)
-        yield from dispatch(group, 2)
+        yield from dispatch(group.move(4), group.read(2, ">u2"))
 
 
 def decode_llc(group: Group) -> Iterator[Work]:
@@ -64,7 +64,7 @@ def decode_llc(group: Group) -> Iterator[Work]:
         snap = (group.read(0, ">u4") == 0xAAAA0300) & (group.read(4, ">u2") == 0)
         group = group.keep(snap)
         if len(group):
-            yield from dispatch(group, 6)
+            yield from dispatch(group.move(8), group.read(6, ">u2"))
 
 
 def decode_cooked(group: Group) -> Iterator[Work]:
@@ -74,7 +74,7 @@ def decode_cooked(group: Group) -> Iterator[Work]:
         group.put("direction", _direction(group.read(0, ">u2")))
         long = group.read(4, ">u2") == 6
         group.put("smac", (group.read(6, ">u8") >> np.uint64(16)) * long)
-        yield from dispatch(group, 14)
+        yield from dispatch(group.move(16), group.read(14, ">u2"))
 
 
 def decode_cooked2(group: Group) -> Iterator[Work]:
@@ -86,10 +86,7 @@ def decode_cooked2(group: Group) -> Iterator[Work]:
     group.put("direction", _direction(group.read(10, "u1")))
     long = group.read(11, "u1") == 6
     group.put("smac", (group.read(12, ">u8") >> np.uint64(16)) * long)
-    kinds = group.read(0, ">u2")
-    group.put("ethertype", kinds)
-    for kind, part in group.split(kinds):
-        yield from enter(kind, part.move(20))
+    yield from dispatch(group.move(20), group.read(0, ">u2"))
 
 
 def _direction(kinds: NDArray[Any]) -> NDArray[np.uint8]:

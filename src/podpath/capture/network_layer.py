@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from podpath.capture.columns import MALFORMED
 from podpath.capture.layers import Group
 from podpath.capture.work import Layer, Work
 from podpath.net import protocols
@@ -57,37 +58,41 @@ def decode_ipv4(group: Group) -> Iterator[Work]:
     first = group.read(0, "u1")
     for value, part in group.split(first):
         head = (value & 15) * 4
-        yield from _decode_ipv4(part.refuse(np.full(len(part), value >> 4 != 4 or head < 20)), head)
+        if value >> 4 == 4 and head >= 20:
+            yield from _decode_ipv4(part, head)
+        else:
+            part.put("broken", MALFORMED)
 
 
 def _decode_ipv4(group: Group, head: int) -> Iterator[Work]:
+    total = group.read(2, ">u2")
+    group = group.refuse(total - np.uint16(1) < head - 1)  # 0 is none: see below
     if not len(group):
         return
-    total = group.read(2, ">u2").astype(np.int32)
-    # 0: a super-packet longer than the field can say, or whose length the device would have set
-    inside = np.where(total == 0, group.left, np.minimum(total, group.left))
-    group = group.move(0, inside).refuse((total < head) & (total > 0))
-    if not len(group):
-        return
-    total = group.read(2, ">u2").astype(np.int32)
-    fragment = group.read(6, ">u2")
+    first, second = group.words(0), group.words(8)
+    length, fragment, left = first.two(2).astype(np.int32), first.two(6), group.left
+    if not length.all():  # a super-packet longer than the field can say, or whose length the device would have set
+        length = np.where(length == 0, left, length)
     group.put("version", 4)
     group.put("network_at", group.position())
-    group.put("length", np.where(total == 0, group.left, total))
-    group.put("ident", group.read(4, ">u2"))
+    group.put("length", length)
+    group.put("ident", first.two(4))
     group.put("fragment", fragment)
-    group.put("ttl", group.read(8, "u1"))
-    group.put("protocol", group.read(9, "u1"))
-    group.put("src", group.read(12, ">u4"))
+    group.put("ttl", second.one(0))
+    group.put("protocol", second.one(1))
+    group.put("src", second.four(4))
     group.put("dst", group.read(16, ">u4"))
+    group = group.move(head, np.minimum(length, left) - head)
+    numbers = second.one(1)
     later = (fragment & 0x1FFF) != 0
     if group.any(later):
-        rest = group.keep(later).move(head)
+        rest = group.keep(later)
         rest.put("payload", np.maximum(rest.left, 0))
         rest.put("data_at", rest.position())
         group = group.keep(~later)
-    for number, part in group.split(group.read(9, "u1")):
-        yield from enter(number, part.move(head))
+        numbers = group.read(9 - head, "u1")
+    for number, part in group.split(numbers):
+        yield from enter(number, part)
 
 
 def decode_ipv6(group: Group) -> Iterator[Work]:
@@ -98,16 +103,16 @@ def decode_ipv6(group: Group) -> Iterator[Work]:
     group = group.refuse(group.read(0, "u1") >> 4 != 6)
     if not len(group):
         return
-    length = group.read(4, ">u2").astype(np.int32) + 40
-    length = np.where(length == 40, np.maximum(group.left, 40), length)  # 0: BIG TCP, a jumbogram, or nothing at all
-    following = group.read(6, "u1")
-    length = np.where((following == 59) & (group.read(4, ">u2") == 0), 40, length)
+    first = group.words(0)
+    following, length = first.one(6), first.two(4).astype(np.int32) + np.int32(40)
+    if not (length > 40).all():  # 0: BIG TCP, a jumbogram, or nothing at all
+        length = np.where(length == 40, np.where(following == 59, 40, np.maximum(group.left, 40)), length)
     group.put("version", 6)
     group.put("network_at", group.position())
     group.put("length", length)
     group.put("ident", 0)
     group.put("fragment", 0)
-    group.put("ttl", group.read(7, "u1"))
+    group.put("ttl", first.one(7))
     addressed, number = group.narrow(), group.block.out.addresses.number
     addressed.put("src", number(addressed.read(8, ">u8"), addressed.read(16, ">u8")))
     addressed.put("dst", number(addressed.read(24, ">u8"), addressed.read(32, ">u8")))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import reduce
+from operator import and_
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -53,12 +55,14 @@ def decode_tcp(group: Group) -> Iterator[Work]:
     group = whole.refuse(whole.read(12, "u1") < 0x50)
     if not len(group):
         return
-    head = (group.read(12, "u1") >> 4) * np.uint8(4)
-    read_ports(group)
-    group.put("seq", group.read(4, ">u4"))
-    group.put("ack", group.read(8, ">u4"))
-    group.put("flags", group.read(13, "u1"))
-    group.put("window", group.read(14, ">u2"))
+    first, second = group.words(0), group.words(8)
+    head = second.one(4) >> 2 & np.uint8(0x3C)
+    group.put("sport", first.two(0))
+    group.put("dport", first.two(2))
+    group.put("seq", first.four(4))
+    group.put("ack", second.four(0))
+    group.put("flags", second.one(5))
+    group.put("window", second.two(6))
     group.put("payload", np.maximum(group.left - head, 0))
     group.put("data_at", group.position() + head)
     for size, part in group.split(head):
@@ -71,8 +75,9 @@ def read_ports(group: Group) -> None:
     """Read source and destination port."""
     if len(group):
         group = group.ready(4)
-        group.put("sport", group.read(0, ">u2"))
-        group.put("dport", group.read(2, ">u2"))
+        ports = group.read(0, ">u4")
+        group.put("sport", ports >> np.uint32(16))
+        group.put("dport", ports & np.uint32(0xFFFF))
 
 
 def read_options(group: Group, size: int) -> None:
@@ -82,20 +87,22 @@ def read_options(group: Group, size: int) -> None:
     if not len(group):
         return
     for layout in LAYOUTS.get(size, ()):
-        same = np.ones(len(group), np.bool_)
-        for at, mask, value in layout.words:
-            same &= group.read(at, ">u4") & np.uint32(mask) == value
-        if same.any():
-            _read_layout(group.keep(same), layout)
-            group = group.keep(~same)
+        same = reduce(and_, (group.read(at, ">u4") & np.uint32(mask) == value for at, mask, value in layout.words))
+        alike = group.keep(same)
+        if len(alike):
+            _read_layout(alike, layout)
+        if alike is group:
+            return
+        group = group.keep(~same)
         if not len(group):
             return
     _walk_options(group, size)
 
 
 def _read_layout(group: Group, layout: Layout) -> None:
-    group.put("tsval", group.read(layout.stamps_at, ">u4"))
-    group.put("tsecr", group.read(layout.stamps_at + 4, ">u4"))
+    stamps = group.words(layout.stamps_at)
+    group.put("tsval", stamps.four(0))
+    group.put("tsecr", stamps.four(4))
     group.put("options", layout.options)
     if layout.mss_at:
         group.put("mss", group.read(layout.mss_at, ">u2"))
