@@ -6,29 +6,41 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podpath.capture.segments import before, begins, order_by, running_maximum, unwrapped
+from podpath.capture.segments import Runs, order_by, unwrapped
 
 RUNS = st.lists(st.lists(st.integers(-1000, 1000), min_size=1, max_size=6), min_size=1, max_size=6)
 
 
-def flat(runs: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
-    """Put runs one after the other, with a mark where each begins."""
+def flat(runs: list[list[int]]) -> tuple[Runs, np.ndarray]:
+    """Put runs one after the other, with the values of their rows."""
     numbers = np.repeat(np.arange(len(runs)), [len(run) for run in runs])
-    return np.array([value for run in runs for value in run], np.int64), begins(numbers)
+    return Runs(numbers), np.array([value for run in runs for value in run], np.int64)
 
 
 @given(RUNS)
 def test_running_maximum_is_that_of_each_run(runs: list[list[int]]) -> None:
     """The largest so far never comes from another run."""
-    expected = [max(run[: at + 1]) for run in runs for at in range(len(run))]
+    found, values = flat(runs)
 
-    assert expected == running_maximum(*flat(runs)).tolist()
+    assert [max(run[: at + 1]) for run in runs for at in range(len(run))] == found.running_maximum(values).tolist()
 
 
 @given(RUNS)
 def test_value_before_is_of_the_same_run(runs: list[list[int]]) -> None:
-    """The first of a run has nothing before it."""
-    assert [value for run in runs for value in [-5, *run[:-1]]] == before(*flat(runs), -5).tolist()
+    """The first of a run has nothing before it, and repeats nothing."""
+    found, values = flat(runs)
+
+    assert [value for run in runs for value in [-5, *run[:-1]]] == found.before(values, -5).tolist()
+    assert [at > 0 and run[at] == run[at - 1] for run in runs for at in range(len(run))] == found.repeat(values).tolist()
+
+
+@given(RUNS)
+def test_a_value_for_each_run(runs: list[list[int]]) -> None:
+    """What is known of a run is given to each of its rows."""
+    found, values = flat(runs)
+
+    assert [run[0] for run in runs for _ in run] == found.spread(values[found.starts]).tolist()
+    assert len(runs) == len(found)
 
 
 @given(st.lists(st.integers(0, 200_000), max_size=30))
@@ -41,4 +53,5 @@ def test_numbers_that_wrap() -> None:
     """A sequence number that passes 2^32 goes on counting, and one that goes back counts back."""
     values = np.array([0xFFFFFFF0, 0x10, 0x8, 5, 4], np.uint32)
 
-    assert [0, 32, 24, 0, -1] == unwrapped(values, np.array([True, False, False, True, False])).tolist()
+    assert [0, 32, 24, 0, -1] == Runs(np.array([1, 1, 1, 2, 2])).unwrapped(values).tolist()
+    assert [0, 32, 24, 21, 20] == unwrapped(values).tolist()

@@ -5,11 +5,16 @@ from __future__ import annotations
 import struct
 import subprocess
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bench.made_capture import make_capture
+from podpath.capture import tcp
+from podpath.capture.columns import Columns, empty_arrays
 from podpath.capture.flows import number_flows
 from podpath.capture.read import read_capture
 from podpath.capture.tcp import Segments, analyse_segments
@@ -130,6 +135,98 @@ def test_other_protocols_are_left_alone() -> None:
     found = analyse_segments(columns, number_flows(columns))
 
     assert [] == where(found.retransmission | found.gap | found.duplicate_ack | found.zero_window)
+
+
+class Packet(NamedTuple):
+    """A segment of a made-up conversation: numbers are few, so that they collide in every way."""
+
+    port: int
+    back: bool
+    seq: int
+    ack: int
+    payload: int
+    flags: int
+    window: int
+    wait: int
+
+
+PACKET = st.builds(
+    Packet, st.integers(1, 3), st.booleans(), st.integers(-4, 12), st.integers(-4, 12), st.sampled_from((0, 1, 2, 9)),
+    st.sampled_from((0x10, 0x10, 0x18, 0x02, 0x12, 0x11, 0x04, 0x14, 0x00)), st.sampled_from((0, 5)),
+    st.sampled_from((1, 1_000_000, 2_999_999, 4_000_000)),
+)  # fmt: skip
+
+
+class Receiver:
+    """What one direction showed so far, packet by packet."""
+
+    def __init__(self, first: int) -> None:
+        """Know where its numbers begin."""
+        self.first = first
+        self.expected: int | None = None
+        self.grown = 0
+        self.shown: set[int] = set()
+        self.acknowledged: int | None = None
+        self.latest: Packet | None = None
+
+    def judge(self, packet: Packet, time: int) -> set[str]:
+        """Say what a packet is, and take it up."""
+        relative, fin_or_syn = packet.seq - self.first, (packet.flags & 1) + (packet.flags >> 1 & 1)
+        length, reset, asks = packet.payload + fin_or_syn, packet.flags & 4 != 0, packet.flags & 0x10 != 0
+        plain, known = not fin_or_syn and not reset, self.expected is not None
+        ahead = relative - (self.expected or 0)
+        if self.latest is None:
+            self.grown = time
+        kept = known and plain and packet.payload <= 1 and ahead == -1 and (asks or packet.payload == 1)
+        repeats = known and length > 0 and not reset and ahead < 0 and not kept
+        late = repeats and time - self.grown < 3_000_000 and not packet.flags & 2 and relative not in self.shown
+        same = self.latest is not None and (self.latest.ack, self.latest.window) == (packet.ack, packet.window)
+        covered = self.acknowledged is not None and self.acknowledged >= relative + length
+        said = {
+            "keep_alive": kept, "retransmission": repeats and not late, "spurious": repeats and not late and covered,
+            "out_of_order": late, "gap": known and not reset and ahead > 0, "zero_window": plain and packet.window == 0,
+            "duplicate_ack": plain and asks and length == 0 and packet.window > 0 and same and known and ahead == 0,
+        }  # fmt: skip
+        if length and (not known or ahead + length > 0):
+            self.grown = time
+        if length:
+            self.shown.add(relative)
+        if not reset:
+            self.expected = max(relative + length, self.expected if self.expected is not None else relative)
+        self.latest = packet
+        return {name for name, holds in said.items() if holds}
+
+
+@pytest.mark.parametrize("slab", [3, 1 << 15])
+@given(st.lists(PACKET, max_size=25))
+def test_packets_are_what_a_loop_says(slab: int, talk: list[Packet]) -> None:
+    """Each packet is judged as by a program that keeps its state in variables, at numbers that wrap."""
+    first = {(packet.port, packet.back): packet.seq for packet in reversed(talk)}
+    receivers = {(port, back): Receiver(first.get((port, back), 0)) for port in (1, 2, 3) for back in (False, True)}
+    expected, time = [], 0
+    for packet in talk:
+        time += packet.wait
+        expected.append(receivers[packet.port, packet.back].judge(packet, time))
+        other = receivers[packet.port, not packet.back]
+        if packet.flags & 0x10:
+            other.acknowledged = max(packet.ack - other.first, -100 if other.acknowledged is None else other.acknowledged)
+    made = empty_arrays(len(talk))
+    made["time"] = np.cumsum(np.array([packet.wait for packet in talk], np.int64))
+    for name in ("payload", "flags", "window"):
+        made[name][:] = [getattr(packet, name) for packet in talk]
+    for name in ("seq", "ack"):
+        made[name][:] = [getattr(packet, name) % 2**32 for packet in talk]
+    made["src"][:], made["dst"][:] = [1 + packet.back for packet in talk], [2 - packet.back for packet in talk]
+    made["sport"][:] = made["dport"][:] = [packet.port for packet in talk]
+    made["version"][:], made["protocol"][:] = 4, 6
+    columns = Columns(**made)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tcp, "SLAB", slab)
+        found = analyse_segments(columns, number_flows(columns))
+
+    names = ("retransmission", "spurious", "out_of_order", "gap", "duplicate_ack", "zero_window", "keep_alive")
+    masks = {name: getattr(found, name) for name in names}
+    assert expected == [{name for name in names if masks[name][row]} for row in range(len(talk))]
 
 
 def asked(path: Path, expression: str) -> list[int]:

@@ -64,10 +64,8 @@ def cut_to_segments(joined: Joined, rows: Numbers, times: Numbers, base: int) ->
     if not len(rows):
         return Segments(rows, rows, rows, times, rows, 0)
     seq = joined.column("seq")[rows]
-    first = np.zeros(len(rows), np.bool_)
-    first[0] = True
     ahead = (int(seq[0]) - base) % (1 << 32)
-    start = unwrapped(seq, first) + (ahead if ahead < (1 << 32) - BEHIND else ahead - (1 << 32))
+    start = unwrapped(seq) + (ahead if ahead < (1 << 32) - BEHIND else ahead - (1 << 32))
     length = joined.column("payload")[rows].astype(np.int64) + (joined.column("flags")[rows] & FIN != 0)
     by_start = np.argsort(start, kind="stable")
     stamp = joined.column("tsval")[rows].astype(np.int64)

@@ -240,10 +240,8 @@ def _acknowledged(matching: Matching, followed: Followed) -> int | None:
         if not len(rows):
             continue
         values = joined.column("ack")[rows]
-        first = np.zeros(len(rows), np.bool_)
-        first[0] = True
         ahead = (int(values[0]) - followed.base) % (1 << 32)
         ahead -= (1 << 32) if ahead >= (1 << 32) - (1 << 20) else 0
-        most = int(unwrapped(values, first).max()) + ahead
+        most = int(unwrapped(values).max()) + ahead
         best = most if best is None else max(best, most)
     return best

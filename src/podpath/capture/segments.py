@@ -8,49 +8,78 @@ import numpy as np
 from numpy.typing import NDArray
 
 Numbers = NDArray[np.int64]
-SPAN = 1 << 36
-"""How far apart runs are held while they are scanned as one: values within a run differ by less (64 GB of a connection)."""
+Mask = NDArray[np.bool_]
+SPAN = 1 << 46
+"""How far apart runs are held while they are scanned as one: 65,536 of them, within which values differ by less (64 TB)."""
 LOWEST = -(SPAN >> 2)
 """Stands for no value yet."""
 
 
-def order_by(runs: Numbers) -> Numbers:
+def order_by(runs: NDArray[np.integer[Any]]) -> Numbers:
     """Order rows by their run, and within a run as they stand: two passes of a radix sort, which stable sorts of 16 bits are."""
     if not len(runs) or int(runs.max()) >= 1 << 32:
         return np.argsort(runs, kind="stable")
-    low = np.argsort((runs & 0xFFFF).astype(np.uint16), kind="stable")
+    low = np.argsort(runs.astype(np.uint16), kind="stable")
     if int(runs.max()) < 1 << 16:
         return low
     return low[np.argsort((runs[low] >> 16).astype(np.uint16), kind="stable")]
 
 
-def begins(runs: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
+def begins(runs: NDArray[np.integer[Any]]) -> Mask:
     """Tell which rows begin a run; equal numbers stand together."""
     first = np.ones(len(runs), np.bool_)
     first[1:] = runs[1:] != runs[:-1]
     return first
 
 
-def running_maximum(values: Numbers, first: NDArray[np.bool_]) -> Numbers:
-    """Give for each row the largest value of its run up to it."""
-    base = np.cumsum(first) * SPAN
-    largest: Numbers = np.maximum.accumulate(values + base) - base
-    return largest
+class Runs:
+    """Rows that stand together by runs."""
+
+    def __init__(self, numbers: NDArray[np.integer[Any]]) -> None:
+        """Find where each run of equal numbers begins."""
+        self._count = len(numbers)
+        self.starts = np.flatnonzero(begins(numbers))
+        self._lengths = np.diff(self.starts, append=self._count)
+
+    def __len__(self) -> int:
+        """Count the runs."""
+        return len(self.starts)
+
+    def spread(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Give each row the value of its run."""
+        return np.repeat(values, self._lengths)
+
+    def running_maximum(self, values: Numbers) -> Numbers:
+        """Give for each row the largest value of its run up to it."""
+        base = self.spread(np.arange(0, len(self.starts) * SPAN, SPAN))
+        largest: Numbers = np.maximum.accumulate(values + base)
+        largest -= base
+        return largest
+
+    def before(self, values: Numbers, nothing: int) -> Numbers:
+        """Give for each row the value of the row before it in its run; `nothing` where it begins one."""
+        shifted = np.empty_like(values)
+        shifted[1:] = values[:-1]
+        shifted[self.starts] = nothing
+        return shifted
+
+    def repeat(self, values: NDArray[Any]) -> Mask:
+        """Tell which rows have the value of the row before them in their run."""
+        same = np.zeros(self._count, np.bool_)
+        np.equal(values[1:], values[:-1], out=same[1:])
+        same[self.starts] = False
+        return same
+
+    def unwrapped(self, values: NDArray[np.uint32]) -> Numbers:
+        """Give numbers that wrap at 32 bits relative to the first of their run, without the wrap (RFC 1982 distances)."""
+        distance = np.zeros(self._count, np.int64)
+        distance[1:] = (values[1:] - values[:-1]).view(np.int32)
+        distance[self.starts] = 0
+        total = np.cumsum(distance)
+        total -= self.spread(total[self.starts])
+        return total
 
 
-def before(values: Numbers, first: NDArray[np.bool_], nothing: int) -> Numbers:
-    """Give for each row the value of the row before it in its run; `nothing` where it begins one."""
-    shifted = np.empty_like(values)
-    shifted[1:] = values[:-1]
-    shifted[first] = nothing
-    return shifted
-
-
-def unwrapped(values: NDArray[np.uint32], first: NDArray[np.bool_]) -> Numbers:
-    """Give numbers that wrap at 32 bits relative to the first of their run, without the wrap (RFC 1982 distances)."""
-    distance = np.zeros(len(values), np.int64)
-    distance[1:] = (values[1:] - values[:-1]).astype(np.int32)
-    distance[first] = 0
-    total = np.cumsum(distance)
-    starts = np.flatnonzero(first)
-    return total - np.repeat(total[starts], np.diff(starts, append=len(values)))
+def unwrapped(values: NDArray[np.uint32]) -> Numbers:
+    """Give numbers that wrap at 32 bits relative to the first of them, without the wrap."""
+    return Runs(np.zeros(len(values), np.uint8)).unwrapped(values)
