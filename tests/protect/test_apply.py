@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from podpath.protect.apply import TEMPORARY, Applier, ApplyError, Deed, check_directory, check_trusted
+from podpath.protect.apply import TEMPORARY, Applier, ApplyError, Effect, check_directory, check_trusted
 
 ROOT = os.geteuid() == 0
 FOREIGN = 65534
@@ -26,9 +26,9 @@ def mode(path: Path) -> int:
 
 def test_a_new_file_is_private(tmp_path: Path) -> None:
     """A file that was not there gets mode 0600, its content, and leaves no temporary one behind."""
-    deed = Applier().write_file(tmp_path / "a.conflist", b"{}")
+    effect = Applier().write_file(tmp_path / "a.conflist", b"{}")
 
-    assert Deed(kind="write", target=str(tmp_path / "a.conflist"), state="done") == deed
+    assert Effect(kind="write", target=str(tmp_path / "a.conflist"), state="done") == effect
     assert (b"{}", 0o600) == ((tmp_path / "a.conflist").read_bytes(), mode(tmp_path / "a.conflist"))
     assert ["a.conflist"] == names(tmp_path)
 
@@ -135,7 +135,7 @@ def test_a_directory_that_everybody_writes_is_refused(tmp_path: Path) -> None:
 
 def test_a_dry_run_looks_and_leaves(tmp_path: Path) -> None:
     """A dry run tells what it would do, refuses what it would refuse, and changes nothing."""
-    told: list[Deed] = []
+    told: list[Effect] = []
     applier = Applier(dry_run=True, tell=told.append)
     path = tmp_path / "a"
     path.write_bytes(b"old")
@@ -147,7 +147,7 @@ def test_a_dry_run_looks_and_leaves(tmp_path: Path) -> None:
     applier.run(["false"])
 
     assert [("write", "would"), ("remove", "would"), ("directory", "would"), ("run", "would")] == [
-        (deed.kind, deed.state) for deed in told
+        (effect.kind, effect.state) for effect in told
     ]
     assert (["a"], b"old") == (names(tmp_path), path.read_bytes())
 

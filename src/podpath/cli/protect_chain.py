@@ -17,7 +17,7 @@ from podpath.checks.cni_lint import Lint, lint_folder
 from podpath.checks.cni_runtimes import RuntimeSettings, Verdict
 from podpath.net.errors import UsageError
 from podpath.protect.agent.keeper import Desk, Status
-from podpath.protect.apply import Applier, Deed
+from podpath.protect.apply import Applier, Effect
 from podpath.protect.chain.crictl import compare_loaded
 from podpath.protect.chain.folder import list_programs, probe_programs, read_folder
 from podpath.protect.chain.guard import Guard
@@ -164,8 +164,8 @@ def _look_once(guard: Guard) -> Status:
     return status
 
 
-def _tell(deed: Deed) -> None:
-    click.echo(escape(f"would {deed.kind} {deed.target}"))
+def _tell(effect: Effect) -> None:
+    click.echo(escape(f"would {effect.kind} {effect.target}"))
 
 
 class _Escaping(logging.Formatter):

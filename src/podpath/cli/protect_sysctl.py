@@ -124,7 +124,7 @@ def render_outcome(outcome: Outcome, chosen: dict[str, str]) -> str:
     for attempt in outcome.attempts:
         why = f": {attempt.why}" if attempt.why else ""
         lines.append(f"  {attempt.state}: {escape(attempt.write.command)} ({attempt.write.reason}){escape(why)}")
-    lines += [f"  {escape(deed)}" for deed in outcome.deeds]
+    lines += [f"  {escape(effect)}" for effect in outcome.effects]
     return "".join(f"{line}\n" for line in lines) + render_findings(outcome.findings, style)
 
 
@@ -148,6 +148,6 @@ def outcome_document(outcome: Outcome, chosen: dict[str, str]) -> dict[str, obje
             }
             for each in outcome.attempts
         ],
-        "deeds": list(outcome.deeds),
+        "deeds": list(outcome.effects),
         "findings": [finding_document(each) for each in outcome.findings],
     }  # fmt: skip

@@ -1,6 +1,6 @@
 """The one module through which protect changes a system: files written whole or not at all, kernel settings, programs run.
 
-What comes in is what shall be; what goes out is a `Deed` that says whether it was done, was so already, or would be done. With
+What comes in is what shall be; what goes out is an `Effect` that says whether it was done, was so already, or would be done. With
 `dry_run` every look and every refusal stays, and nothing is changed.
 
 A file is written as a temporary one in the same directory, synchronised, renamed over its name, and the directory synchronised:
@@ -47,7 +47,7 @@ class ApplyError(PodpathError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Deed:
+class Effect:
     """One change, as it came out."""
 
     kind: Literal["write", "remove", "rename", "directory", "set", "run"]
@@ -63,12 +63,12 @@ class Applier:
     """Changes a system, or only says what it would change."""
 
     dry_run: bool = False
-    tell: Callable[[Deed], None] | None = None
-    """Hears of every deed that is done or would be: a log, a dry run's list."""
+    tell: Callable[[Effect], None] | None = None
+    """Hears of every change that is made or would be: a log, a dry run's list."""
 
     def write_file(
         self, path: Path, content: bytes, *, mode: int | None = None, new_mode: int = 0o600, expect: bytes | None = None
-    ) -> Deed:
+    ) -> Effect:
         """Make a file's content so, atomically; mode and owner of a file that is there stay, unless `mode` says otherwise.
 
         Where `expect` is given and the file no longer holds that, somebody wrote meanwhile: `ApplyError` with `stale`.
@@ -80,26 +80,26 @@ class Applier:
                 raise ApplyError("stale", str(path), STALE)
             wanted = mode if mode is not None else new_mode if there is None else stat.S_IMODE(there.st_mode)
             if there is not None and held == content and stat.S_IMODE(there.st_mode) == wanted:
-                return Deed(kind="write", target=str(path), state="unchanged")
+                return Effect(kind="write", target=str(path), state="unchanged")
             if not self.dry_run:
                 with _translated(path):
                     _replace(folder, path.name, content, wanted, there)
-        return self._deed("write", str(path))
+        return self._effect("write", str(path))
 
-    def remove_file(self, path: Path, *, expect: bytes | None = None) -> Deed:
+    def remove_file(self, path: Path, *, expect: bytes | None = None) -> Effect:
         """Remove a regular file of a trusted owner; nothing to do where there is none. `expect` is as in `write_file`."""
         with _directory(path) as folder:
             if _look(folder, path) is None:
-                return Deed(kind="remove", target=str(path), state="unchanged")
+                return Effect(kind="remove", target=str(path), state="unchanged")
             if expect is not None and _read(folder, path) != expect:
                 raise ApplyError("stale", str(path), STALE)
             if not self.dry_run:
                 with _translated(path):
                     os.unlink(path.name, dir_fd=folder)
                     os.fsync(folder)
-        return self._deed("remove", str(path))
+        return self._effect("remove", str(path))
 
-    def make_directory(self, path: Path, *, mode: int = 0o755) -> Deed:
+    def make_directory(self, path: Path, *, mode: int = 0o755) -> Effect:
         """Make a directory whose parent is there; one that exists must be of a trusted owner."""
         try:
             check_directory(path)
@@ -107,33 +107,33 @@ class Applier:
             if error.refusal != "absent":
                 raise
         else:
-            return Deed(kind="directory", target=str(path), state="unchanged")
+            return Effect(kind="directory", target=str(path), state="unchanged")
         with _directory(path) as folder:
             if not self.dry_run:
                 with _translated(path):
                     os.mkdir(path.name, mode, dir_fd=folder)
                     os.fsync(folder)
-        return self._deed("directory", str(path))
+        return self._effect("directory", str(path))
 
-    def write_setting(self, path: Path, value: str) -> Deed:
+    def write_setting(self, path: Path, value: str) -> Effect:
         """Write a kernel setting below /proc/sys or /sys in one write; one that holds the value already is not written."""
         with _translated(path):
             held = path.read_text(encoding="utf-8")
             if held.split() == value.split():
-                return Deed(kind="set", target=str(path), state="unchanged", detail=value)
+                return Effect(kind="set", target=str(path), state="unchanged", detail=value)
             if not self.dry_run:
                 descriptor = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
                 try:
                     os.write(descriptor, f"{value}\n".encode())
                 finally:
                     os.close(descriptor)
-        return self._deed("set", str(path), value)
+        return self._effect("set", str(path), value)
 
-    def run(self, arguments: Sequence[str], *, stdin: str = "", timeout: float = 30.0) -> Deed:
+    def run(self, arguments: Sequence[str], *, stdin: str = "", timeout: float = 30.0) -> Effect:
         """Run a program that changes something, without a shell, to its end; `ApplyError` says how it failed."""
         line = " ".join(arguments)
         if self.dry_run:
-            return self._deed("run", line)
+            return self._effect("run", line)
         try:
             done = subprocess.run(
                 arguments, input=stdin, capture_output=True, text=True, check=False, timeout=timeout, errors="replace"
@@ -144,7 +144,7 @@ class Applier:
             raise ApplyError("failed", line, f"did not end within {timeout:g} s") from error
         if done.returncode != 0:
             raise ApplyError("failed", line, f"ended with {done.returncode}: {done.stderr.strip() or done.stdout.strip()}")
-        return self._deed("run", line, done.stdout)
+        return self._effect("run", line, done.stdout)
 
     def sweep(self, directory: Path) -> int:
         """Remove what a writer that was killed left in a directory, and say how many; a file that is being written is let be."""
@@ -157,11 +157,11 @@ class Applier:
                         os.unlink(name, dir_fd=folder)
         return len(left)
 
-    def _deed(self, kind: Literal["write", "remove", "directory", "set", "run"], target: str, detail: str = "") -> Deed:
-        deed = Deed(kind=kind, target=target, state="would" if self.dry_run else "done", detail=detail)
+    def _effect(self, kind: Literal["write", "remove", "directory", "set", "run"], target: str, detail: str = "") -> Effect:
+        effect = Effect(kind=kind, target=target, state="would" if self.dry_run else "done", detail=detail)
         if self.tell is not None:
-            self.tell(deed)
-        return deed
+            self.tell(effect)
+        return effect
 
 
 def check_directory(path: Path) -> None:

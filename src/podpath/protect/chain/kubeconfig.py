@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from podpath.net.errors import PodpathError
-from podpath.protect.apply import Applier, Deed
+from podpath.protect.apply import Applier, Effect
 from podpath.protect.chain.options import KubeconfigOptions
 
 NAME = "podpath"
@@ -34,7 +34,7 @@ def make_server(environment: Mapping[str, str]) -> str:
     return f"https://[{bare}]:{port}" if bare.version == 6 else f"https://{bare}:{port}"
 
 
-def write_kubeconfig(applier: Applier, options: KubeconfigOptions, environment: Mapping[str, str]) -> Deed:
+def write_kubeconfig(applier: Applier, options: KubeconfigOptions, environment: Mapping[str, str]) -> Effect:
     """Write the kubeconfig where token, authority or address changed."""
     account = Path(options.account_dir)
     try:

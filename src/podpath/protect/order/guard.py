@@ -79,8 +79,8 @@ class OrderGuard:
         if not self.fights.may_mend(subject, now):
             return Move(disorder=disorder, state="held", script=script, why="it is being fought over, and waits")
         try:
-            deed = self.applier.run((f"{place.program}-restore", *WAIT, "--noflush"), stdin=script)
-            if deed.state == "would":
+            effect = self.applier.run((f"{place.program}-restore", *WAIT, "--noflush"), stdin=script)
+            if effect.state == "would":
                 return Move(disorder=disorder, state="would", script=script)
             self.fights.record(subject, now)
             wrong = check_move(disorder.listing, list_chain(place, self.reader), disorder)

@@ -53,8 +53,8 @@ def list_chains(rules: Iterable[OrderRule], reader: Applier, proc_net: Path = PR
 
 def list_chain(place: Place, reader: Applier) -> Listing:
     """List one base chain; `ApplyError` where the program fails."""
-    deed = reader.run((place.program, *WAIT, "-t", place.table, "-S", place.chain))
-    return parse_listing(deed.detail, place)
+    effect = reader.run((place.program, *WAIT, "-t", place.table, "-S", place.chain))
+    return parse_listing(effect.detail, place)
 
 
 def legacy_tables(family: Family, proc_net: Path = PROC_NET) -> frozenset[str]:

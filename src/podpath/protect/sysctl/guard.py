@@ -66,7 +66,7 @@ class Outcome:
     after: tuple[Judgement, ...]
     attempts: tuple[Attempt, ...] = ()
     findings: tuple[Finding, ...] = ()
-    deeds: tuple[str, ...] = ()
+    effects: tuple[str, ...] = ()
     """What was written besides keys: drop-ins, modules."""
 
     @property
@@ -90,8 +90,8 @@ class Guard:
 
     def look(self, now: float, *, thorough: bool = True) -> Outcome:
         """Look once. `now` is of a clock that only goes forward."""
-        deeds: list[str] = []
-        modules = self._keep_modules(deeds) if thorough else ()
+        effects: list[str] = []
+        modules = self._keep_modules(effects) if thorough else ()
         before = judge_settings(self.duty.settings, self.duty.tree, self.duty.cores)
         attempts = self._mend(before, now) if self.duty.mend else ()
         wrote = any(attempt.state == "done" for attempt in attempts)
@@ -99,7 +99,7 @@ class Guard:
         self._settle(after)
         if thorough:
             self._rivals = None
-            self._slow = (*modules, *self._persist(after, deeds), *self._contradictions(now))
+            self._slow = (*modules, *self._persist(after, effects), *self._contradictions(now))
         refusals = {attempt.write.key: attempt.why for attempt in attempts if attempt.state == "refused"}
         faults = [judgement for judgement in after if not judgement.holds]
         fought = self.fights.list_fights(now)
@@ -110,7 +110,7 @@ class Guard:
             *tell.find_fights(fought, rivals, self._seen),
             *self._slow,
         )
-        return Outcome(before=before, after=after, attempts=attempts, findings=found, deeds=tuple(deeds))
+        return Outcome(before=before, after=after, attempts=attempts, findings=found, effects=tuple(effects))
 
     def _mend(self, judgements: tuple[Judgement, ...], now: float) -> tuple[Attempt, ...]:
         writes = plan_writes(judgements, self.duty.tree, settled=frozenset(self._settled), lower_all=self.duty.lower_all)
@@ -123,15 +123,15 @@ class Guard:
             return Attempt(write=write, state="held", why="it is being fought over, and waits")
         seen = tree.read(write.key).value
         try:
-            deed = self.applier.write_setting(write.key.path(tree.root), write.value)
+            effect = self.applier.write_setting(write.key.path(tree.root), write.value)
         except ApplyError as error:
             read_only = tree.is_read_only(write.key)
             why = tell.explain_refusal(write.key, error.refusal, held_capabilities(), read_only=read_only)
             return Attempt(write=write, state="refused", why=f"{why} ({error.why})")
-        if deed.state == "done":
+        if effect.state == "done":
             self.fights.record(subject, now)
             self._seen[subject] = (write.key, seen)
-        return Attempt(write=write, state=deed.state)
+        return Attempt(write=write, state=effect.state)
 
     def _settle(self, judgements: tuple[Judgement, ...]) -> None:
         """Remember which keys of `all` are right: what changes them from now on is drift."""
@@ -139,7 +139,7 @@ class Guard:
             if judgement.holds and (judgement.key.device == "all" or rule_of(judgement.key) is not None):
                 self._settled.add(judgement.key.of("all"))
 
-    def _keep_modules(self, deeds: list[str]) -> tuple[Finding, ...]:
+    def _keep_modules(self, effects: list[str]) -> tuple[Finding, ...]:
         """Load what is declared, or what a declared key does not exist without; the key itself shows best whether it is there."""
         duty, names = self.duty, dict.fromkeys(self.duty.modules)
         mending = duty.load_modules and duty.mend
@@ -149,38 +149,38 @@ class Guard:
         refusals: dict[str, str] = {}
         for state in look_at_modules(names, duty.root, duty.tree.root):
             if mending and not state.loaded:
-                refusals |= self._load(state.name, deeds)
+                refusals |= self._load(state.name, effects)
         if mending and duty.persist:
             needed = {setting.module for setting in duty.settings if setting.mandatory and setting.module}
-            refusals |= self._persist_modules(tuple(needed.union(names)), deeds)
+            refusals |= self._persist_modules(tuple(needed.union(names)), effects)
         return tell.find_modules(look_at_modules(names, duty.root, duty.tree.root), refusals)
 
-    def _load(self, name: str, deeds: list[str]) -> dict[str, str]:
+    def _load(self, name: str, effects: list[str]) -> dict[str, str]:
         try:
-            deeds.append(f"{load_module(name, self.applier).state}: modprobe {name}")
+            effects.append(f"{load_module(name, self.applier).state}: modprobe {name}")
         except ApplyError as error:
             lacks = "" if "CAP_SYS_MODULE" in held_capabilities() else "CAP_SYS_MODULE is missing: loading modules; "
             return {name: f"{lacks}{error.why}"}
         return {}
 
-    def _persist_modules(self, names: tuple[str, ...], deeds: list[str]) -> dict[str, str]:
+    def _persist_modules(self, names: tuple[str, ...], effects: list[str]) -> dict[str, str]:
         if not names:
             return {}
         try:
-            deed = persist_modules(names, self.duty.root, self.applier)
+            effect = persist_modules(names, self.duty.root, self.applier)
         except ApplyError as error:
             return dict.fromkeys(names, f"it cannot be kept for the next boot: {error}")
-        deeds.append(f"{deed.state}: {deed.target}")
+        effects.append(f"{effect.state}: {effect.target}")
         return {}
 
-    def _persist(self, judgements: tuple[Judgement, ...], deeds: list[str]) -> tuple[Finding, ...]:
+    def _persist(self, judgements: tuple[Judgement, ...], effects: list[str]) -> tuple[Finding, ...]:
         duty, text = self.duty, ""
         if duty.persist:
             text = emit_dropin(duty.settings, read_others(duty.root), duty.cores)
         if duty.persist and duty.mend:
             try:
-                deed = persist_settings(duty.settings, duty.root, self.applier, duty.cores)
-                deeds.append(f"{deed.state}: {deed.target}")
+                effect = persist_settings(duty.settings, duty.root, self.applier, duty.cores)
+                effects.append(f"{effect.state}: {effect.target}")
             except ApplyError as error:
                 return (*self._not_persisted(error), *tell.find_lost(find_losses(judgements, duty.root, duty.cores)))
         return tell.find_lost(find_losses(judgements, duty.root, duty.cores, text))

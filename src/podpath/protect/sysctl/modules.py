@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from podpath.protect.apply import Applier, ApplyError, Deed
+from podpath.protect.apply import Applier, ApplyError, Effect
 
 PERSISTED = Path("etc/modules-load.d/podpath.conf")
 WITNESSES = {"br_netfilter": "net/bridge", "nf_conntrack": "net/netfilter/nf_conntrack_max", "ip_vs": "net/ipv4/vs"}
@@ -51,12 +51,12 @@ def look_at_modules(names: Iterable[str], root: Path, proc_sys: Path, *, sys: Pa
     return tuple(states)
 
 
-def load_module(name: str, applier: Applier, command: tuple[str, ...] = ("modprobe",)) -> Deed:
+def load_module(name: str, applier: Applier, command: tuple[str, ...] = ("modprobe",)) -> Effect:
     """Load a module; `ApplyError` with what modprobe said."""
     return applier.run((*command, "--", check_module_name(name)))
 
 
-def persist_modules(names: Iterable[str], root: Path, applier: Applier) -> Deed:
+def persist_modules(names: Iterable[str], root: Path, applier: Applier) -> Effect:
     """Have modules loaded at boot (modules-load.d(5)); a file that says so already is not written."""
     path = root / PERSISTED
     content = _HEADER + "".join(f"{check_module_name(name)}\n" for name in sorted(set(names)))

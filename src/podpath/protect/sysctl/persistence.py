@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from podpath.protect.apply import Applier, ApplyError, Deed
+from podpath.protect.apply import Applier, ApplyError, Effect
 from podpath.protect.sysctl.dropins import Assignment, Dropin, lookup_winner, read_assignments
 from podpath.protect.sysctl.effective import combine, rule_of
 from podpath.protect.sysctl.judgement import Judgement
@@ -45,7 +45,7 @@ def emit_dropin(settings: Iterable[Setting], others: tuple[Assignment, ...], cor
     return "".join(lines)
 
 
-def persist_settings(settings: tuple[Setting, ...], root: Path, applier: Applier, cores: int) -> Deed:
+def persist_settings(settings: tuple[Setting, ...], root: Path, applier: Applier, cores: int) -> Effect:
     """Write the drop-in where it differs; `ApplyError` where it cannot be written."""
     path = root / DROPIN
     content = emit_dropin(settings, read_others(root), cores).encode()
