@@ -13,6 +13,7 @@ from typing import NamedTuple
 from podpath.assembly.addresses import assemble_addresses
 from podpath.assembly.bridge_tables import assemble_bridge_tables
 from podpath.assembly.captured_attempts import find_failures
+from podpath.assembly.counters import assemble_counters
 from podpath.assembly.deeds import list_deeds, read_effects
 from podpath.assembly.disputes import Disputes, Fork
 from podpath.assembly.draft import NodeDraft
@@ -118,6 +119,7 @@ def _build(
     assemble_bridge_tables(draft, evidence, disputes)
     assemble_sysctls(draft, evidence, disputes, effects)
     assemble_sockets(draft, evidence, disputes)
+    assemble_counters(draft, evidence)
     assemble_kubernetes(draft, evidence, disputes)
     assemble_manifest(draft, evidence)
     for name, part in netfilter.items():

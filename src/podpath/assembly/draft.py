@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from podpath.net.addresses import WIDTH, Address, Family, IfName
-from podpath.net.provenance import Fact, Listing, Span
+from podpath.net.provenance import Fact, Known, Listing, Span
 from podpath.node.links import FdbEntry, InterfaceAddress, Link, Neighbour, OvsBridge
 from podpath.node.netfilter import ConntrackEntry, Netfilter
 from podpath.node.nftables import NftTable
@@ -48,6 +48,7 @@ class NetnsDraft:
     sockets: list[Socket] = field(default_factory=list)
     sysctls: dict[str, Fact[str]] = field(default_factory=dict)
     sysctls_complete: bool = False
+    counters: dict[str, Known[int]] = field(default_factory=dict)
     netfilter: Mapping[Family, Netfilter] = field(default_factory=dict)
     conntrack: Listing[ConntrackEntry] | None = None
     nftables: Listing[NftTable] | None = None
@@ -113,6 +114,7 @@ class NetnsDraft:
             sockets=self._list("sockets", tuple(self.sockets)),
             sysctls=dict(self.sysctls),
             sysctls_complete=self.sysctls_complete,
+            counters=dict(self.counters),
             netfilter=dict(self.netfilter),
             nftables=self.nftables or Listing((), False, ask_in(self.name, "nft -a list ruleset")),
             conntrack=self.conntrack or Listing((), False, ask_in(self.name, "conntrack -L -o extended,id")),

@@ -12,6 +12,7 @@ from podpath.diagnosis.captured import add_captured
 from podpath.diagnosis.check_proof import prove_check
 from podpath.diagnosis.comparison import compare_with_good
 from podpath.diagnosis.conclusion import Conclusion, conclude
+from podpath.diagnosis.counters import add_counters
 from podpath.diagnosis.diagnosis import Diagnosis
 from podpath.diagnosis.difference.nodes import compare_nodes
 from podpath.diagnosis.explanations import assess
@@ -43,6 +44,7 @@ def diagnose(case: Case, probes: tuple[Probe, ...] = (), good: Case | None = Non
     findings = merge_checks((*concluded.causes, *concluded.possible), tuple(run_checks(case, told)))
     findings = tuple(prove_check(case, finding, flows) for finding in findings)
     findings = add_captured(add_observations(findings, concluded.judgements), look_at_captures(case), concluded)
+    findings = add_counters(findings, case.node)
     if good is not None:
         differences = compare_nodes(case.node, good.node)
         findings = tuple(compare_with_good(finding, good.node, differences) for finding in findings)

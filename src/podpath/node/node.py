@@ -52,6 +52,8 @@ class Netns:
     """Native tables; those of iptables are in `netfilter`."""
     conntrack: Listing[ConntrackEntry] = Listing((), False, "conntrack -L -o extended,id")
     sockets: Listing[Socket] = Listing((), False, "ss -tuln")
+    counters: Mapping[str, Known[int]] = field(default_factory=dict)
+    """What the kernel counted (`nstat -as`), by nstat's names."""
     inferred: str = ""
     """Why the namespace is taken to exist where no listing shows it."""
 

@@ -1,0 +1,73 @@
+"""What the kernel counted: for some faults it keeps a counter of its own, which speaks for them or against them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from podpath.checks import ip_forward, no_route, packet_size, path_mtu, routing_loop, rp_filter, vxlan_mtu
+from podpath.checks.finding import Finding
+from podpath.net.provenance import Known
+from podpath.node.node import HOST, Node
+
+TELLTALES: dict[str, tuple[str, ...]] = {
+    rp_filter.NAME: ("TcpExtIPReversePathFilter",),
+    ip_forward.NAME: ("IpInAddrErrors",),
+    no_route.NAME: ("IpExtInNoRoutes", "IpOutNoRoutes"),
+    routing_loop.NAME: ("IpInHdrErrors",),
+    packet_size.NAME: ("IpFragFails",),
+    path_mtu.NAME: ("IpFragFails",),
+    vxlan_mtu.NAME: ("IpFragFails",),
+}
+"""By fault, the counters that grow with each packet it takes.
+
+fib_validate_source's errors in ip_rcv_finish_core (net/ipv4/ip_input.c v6.12), ip_error (net/ipv4/route.c v6.12), ip_fragment
+(net/ipv4/ip_output.c v6.12), ip_forward (net/ipv4/ip_forward.c v6.12).
+"""
+FOR, AGAINST = 3.0, 0.3
+"""How much likelier a possibility is whose counter has grown, and one whose counter is 0."""
+
+
+def add_counters(findings: Sequence[Finding], node: Node) -> tuple[Finding, ...]:
+    """Add to causes what was counted of them, and weigh possible causes by it."""
+    counted = [(finding, tuple(_counted(finding, node))) for finding in findings]
+    unsure = [finding.certainty * _weight(found) for finding, found in counted if _is_possible(finding)]
+    share = sum(finding.certainty for finding in findings if _is_possible(finding)) / (sum(unsure) or 1.0)
+    told = [_tell(finding, found, share) for finding, found in counted]
+    possible = iter(sorted((each for each in told if _is_possible(each)), key=lambda each: -each.certainty))
+    return tuple(next(possible) if _is_possible(each) else each for each in told)
+
+
+def _counted(finding: Finding, node: Node) -> Iterator[tuple[str, Known[int]]]:
+    """Give the counters of a cause that the evidence shows."""
+    if finding.severity in ("cause", "fault"):
+        for name in TELLTALES.get(finding.check, ()):
+            known = node.namespaces[HOST].counters.get(name)
+            if known is not None:
+                yield name, known
+
+
+def _tell(finding: Finding, counted: Sequence[tuple[str, Known[int]]], share: float) -> Finding:
+    grown = [(name, known) for name, known in counted if known.value]
+    sentences = [f"The kernel counts it: {name} is {known.value}." for name, known in grown]
+    if counted and not grown and finding.severity == "cause":
+        sentences = [f"Against it speaks that {' and '.join(name for name, _ in counted)} count{'s' * (len(counted) == 1)} 0."]
+    certainty = round(finding.certainty * _weight(counted) * share, 3) if _is_possible(finding) else finding.certainty
+    spans = tuple(known.span for _, known in (grown or counted) if known.span is not None and sentences)
+    return replace(
+        finding,
+        reasoning=(*finding.reasoning, *sentences),
+        evidence=tuple(dict.fromkeys((*finding.evidence, *spans))),
+        marks=(*finding.marks, *(name for name, _ in grown)),
+        certainty=certainty,
+    )
+
+
+def _weight(counted: Sequence[tuple[str, Known[int]]]) -> float:
+    if not counted:
+        return 1.0
+    return FOR if any(known.value for _, known in counted) else AGAINST
+
+
+def _is_possible(finding: Finding) -> bool:
+    return finding.severity == "cause" and finding.certainty < 1
