@@ -47,13 +47,13 @@ def find_instances(joined: Joined) -> Instances:
     """Cut flows where their ends are used again for another connection."""
     flow, flags = joined.flow, joined.column("flags")
     opening = np.flatnonzero((joined.column("protocol") == TCP) & (flow >= 0) & (flags & (SYN | RST) == SYN))
-    answers = flags[opening] & ACK != 0
-    seq, ack = joined.column("seq")[opening], joined.column("ack")[opening]
+    answers = flags.take(opening) & ACK != 0
+    seq, ack = joined.column("seq").take(opening), joined.column("ack").take(opening)
     client = np.where(answers, ack - np.uint32(1), seq).astype(np.int64)
-    number, flows = flow, len(joined.first_of_flow)
+    number, flows, of_opening = flow, len(joined.first_of_flow), flow.take(opening)
     isn = np.full(flows, NONE, np.int64)
-    isn[flow[opening][::-1]] = client[::-1]  # the first of each flow is written last
-    again = np.unique(flow[opening][client != isn[flow[opening]]])
+    isn[of_opening[::-1]] = client[::-1]  # the first of each flow is written last
+    again = np.unique(of_opening[client != isn.take(of_opening)])
     if len(again):
         number = flow.copy()
         isn = _cut(number, isn, again, opening, client)

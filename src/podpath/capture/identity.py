@@ -27,6 +27,8 @@ _ODD = tuple(
     np.uint64(word)
     for word in (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB86659FD93, 0xFF51AFD7ED558CCD)
 )
+_SHOWN = np.where(np.arange(DIGESTED) < np.arange(DIGESTED + 1)[:, None], 0xFF, 0).astype(np.uint8).view(np.uint64)
+"""For each size of a payload which bits of its words belong to it."""
 _KEPT_FLAGS = FIN | SYN | RST | ACK
 
 
@@ -68,16 +70,15 @@ def make_keys(columns: Columns, digest: Keys | None, some: Rows | None = None, *
 def has_identification(columns: Columns) -> bool:
     """Tell whether the capture shows IP identifications: printed ones without `-v` do not. IPv6 has none to show."""
     four = columns.version == 4
-    return not four.any() or bool((columns.ident[four] != 0).any())
+    return not four.any() or bool((four & (columns.ident != 0)).any())
 
 
-def digest_width(files: Sequence[tuple[Columns, Bytes | None]]) -> int:
-    """Say how many bytes of payloads all captures show, as far as they go: 0 where one of them shows none."""
+def digest_width(files: Sequence[tuple[Columns, Bytes | None, Rows]]) -> int:
+    """Say how many bytes of their payloads the packets `without_numbers` of all captures show: 0 where one shows none."""
     width = DIGESTED
-    for columns, data in files:
+    for columns, data, rows in files:
         if data is None:
             return 0
-        rows = without_numbers(columns)
         shown = columns.caplen[rows].astype(np.int64) - columns.data_at[rows]
         short = shown < np.minimum(columns.payload[rows], width)
         if short.any():
@@ -88,20 +89,21 @@ def digest_width(files: Sequence[tuple[Columns, Bytes | None]]) -> int:
 def without_numbers(columns: Columns) -> Rows:
     """Give the packets that are known by what they carry: all but TCP, and ICMP errors, which quote what NAT rewrites."""
     rows = np.flatnonzero((columns.protocol != TCP) & (columns.version > 0))
-    errors = np.isin(columns.protocol[rows], (ICMP, ICMPV6)) & ~np.isin(columns.icmp_type[rows], (8, 0, 128, 129))
-    return rows[~errors]
+    protocol = columns.protocol.take(rows)
+    icmp = (protocol == ICMP) | (protocol == ICMPV6)
+    if icmp.any():
+        rows = rows[~icmp | np.isin(columns.icmp_type[rows], (8, 0, 128, 129))]
+    return rows
 
 
-def digest_payloads(columns: Columns, data: Bytes, width: int) -> Keys:
-    """Give a number made of the first bytes that each packet without numbers carries, 0 for all others."""
+def digest_payloads(columns: Columns, data: Bytes, width: int, rows: Rows) -> Keys:
+    """Give a number made of the first bytes that each of some packets carries, 0 for all others."""
     digests = np.zeros(len(columns), np.uint64)
-    rows = without_numbers(columns) if width else np.zeros(0, np.int64)
     for start in range(0, len(rows), CHUNK):
         some = rows[start : start + CHUNK]
         size = np.minimum(columns.payload[some].astype(np.int64), width)
-        block = _gather(data, columns.offset[some] + columns.data_at[some])
-        block[np.arange(DIGESTED) >= size[:, None]] = 0
-        words = block.view(np.uint64)
+        words = _gather(data, columns.offset[some] + columns.data_at[some]).view(np.uint64)
+        words &= _SHOWN[size]
         out = size.astype(np.uint64)
         for column in range(words.shape[1]):
             out = (out ^ words[:, column]) * _ODD[column % 4]

@@ -11,7 +11,16 @@ from numpy.typing import NDArray
 
 from podpath.capture.columns import Columns
 from podpath.capture.flows import Flows, number_flows
-from podpath.capture.identity import Keys, Rows, digest_payloads, digest_width, group_equal, has_identification, make_keys
+from podpath.capture.identity import (
+    Keys,
+    Rows,
+    digest_payloads,
+    digest_width,
+    group_equal,
+    has_identification,
+    make_keys,
+    without_numbers,
+)
 from podpath.capture.points import CapturedFile, Numbered, Point, number_points
 from podpath.capture.sightings import Ends, Sighting, Tunnel
 from podpath.net.addresses import Address
@@ -41,12 +50,11 @@ class Joined:
     def _join_flows(self, flows: Sequence[Flows]) -> NDArray[np.int32]:
         """Give flows new numbers; of fragments, which are put together and cut anew on the way, nothing is matched."""
         total = 0
-        joined = np.full(len(self), -1, np.int32)
+        joined = np.empty(len(self), np.int32)
         for at, (each, columns) in enumerate(zip(flows, self.columns, strict=True)):
             part = joined[self.starts[at] : self.starts[at + 1]]
-            np.add(each.number, total, out=part, casting="unsafe", where=each.number >= 0)
-            pieces = np.flatnonzero(columns.fragment & 0x2000)
-            part[pieces] = -1
+            np.add(each.number, np.int32(total), out=part)
+            part[np.flatnonzero((each.number < 0) | (columns.fragment & np.uint16(0x2000) != 0))] = -1
             total += len(each)
         return joined
 
@@ -62,10 +70,10 @@ class Joined:
 
     @cached_property
     def _digests(self) -> list[Keys | None]:
-        width = digest_width([(columns, file.data) for columns, file in zip(self.columns, self.files, strict=True)])
+        every = [(columns, file.data, without_numbers(columns)) for columns, file in zip(self.columns, self.files, strict=True)]
+        width = digest_width(every)
         return [
-            digest_payloads(columns, file.data, width) if file.data is not None and width else None
-            for columns, file in zip(self.columns, self.files, strict=True)
+            digest_payloads(columns, data, width, rows) if data is not None and width else None for columns, data, rows in every
         ]
 
     @cached_property

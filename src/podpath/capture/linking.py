@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from podpath.capture.connection_identity import NONE, Instances, Numbers
 from podpath.capture.joined import Joined
+from podpath.capture.segments import order_by
 from podpath.capture.sightings import Ends
 from podpath.net.protocols import ACK, RST, TCP
 
@@ -100,7 +101,7 @@ def _by_sequence_numbers(joined: Joined, instances: Instances, known: Numbers, l
     """Join instances whose handshakes have the same numbers; give the groups in which these do not decide, parted."""
     if not len(known):
         return
-    order = known[np.argsort(instances.client_isn[known], kind="stable")]
+    order = known[order_by(instances.client_isn[known])]
     isn, server, device = instances.client_isn[order], instances.server_isn[order], instances.device[order]
     begins = np.ones(len(order), np.bool_)
     begins[1:] = isn[1:] != isn[:-1]
@@ -233,8 +234,8 @@ def _find_shared(joined: Joined, instances: Instances, open_ended: NDArray[np.bo
     else:
         rows = np.flatnonzero((protocol != TCP) & (number >= 0))
         every = _Shared(rows, joined.alike(rows))
-    hot = np.append(open_ended, np.False_)[number]  # the last is that of packets of no instance
-    some = every.keep(hot[every.rows] | hot[every.first])
+    hot = np.append(open_ended, np.False_)  # the last is that of packets of no instance
+    some = every.keep(hot.take(number.take(every.rows)) | hot.take(number.take(every.first)))
     mine, its = number[some.rows], number[some.first]
     some = some.keep((mine >= 0) & (its >= 0) & (mine != its))
     return some.keep(~_shared_by_chance(joined, instances, every, some))

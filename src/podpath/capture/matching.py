@@ -34,6 +34,8 @@ from podpath.capture.segments import order_by
 from podpath.capture.sightings import ClockOffset, Connection, Passage, Way
 
 Numbers = NDArray[np.int64]
+SLAB = 1 << 15
+"""Packets that are looked at together: what is worked on stays in the processor's cache."""
 
 
 def match_captures(files: Sequence[CapturedFile], flows: Sequence[Flows] | None = None) -> Matching:
@@ -158,23 +160,29 @@ class Matching:
     def _find_passages(self) -> Passages:
         """Give the passages numbers."""
         joined, instances, linked = self.joined, self.instances, self.linked
-        number = instances.number
         turned = np.append(instances.client_forward ^ linked.flipped, np.True_)  # the last is that of packets of no instance
-        word = (joined.forward ^ turned[number]).astype(np.int32) * 2 + number * 4
-        out = [point.direction == "out" for point in joined.points]
-        if any(out):
-            word += np.array(out, np.int32)[joined.point]
-        present = np.zeros(4 * len(instances) + 4, np.bool_)
-        present[word] = True  # those of no instance have negative words, which stand at the end
+        out = np.array([point.direction == "out" for point in joined.points], np.bool_)
+        word, present = np.empty(len(joined), np.int32), np.zeros(4 * len(instances) + 4, np.bool_)
+        for start in range(0, len(joined), SLAB):
+            slab = slice(start, start + SLAB)
+            number = instances.number[slab]
+            some = number * 2 + (joined.forward[slab] ^ turned.take(number))
+            some *= 2
+            if out.any():
+                some += out.take(joined.point[slab])
+            present[some] = True  # those of no instance have negative words, which stand at the end
+            word[slab] = some
         present[4 * len(instances) :] = False
-        table = (np.cumsum(present) - 1).astype(np.int32)
-        table[~present] = NONE
-        passage = table[word]
         words = np.flatnonzero(present)
+        table = np.full(len(present), NONE, np.int32)
+        table[words] = np.arange(len(words))
         of_passage = linked.connection[words >> 2] * 2 + (words >> 1 & 1)
         first = np.zeros(len(words) + 1, np.int64)
-        first[passage[::-1]] = np.arange(len(joined) - 1, -1, -1)
-        return Passages(passage, of_passage, joined.point[first[:-1]].astype(np.int64), first[:-1])
+        for start in reversed(range(0, len(joined), SLAB)):
+            part = word[start : start + SLAB]
+            part[:] = table.take(part)
+            first[part[::-1]] = np.arange(start + len(part) - 1, start - 1, -1)  # the first of each is written last
+        return Passages(word, of_passage, joined.point[first[:-1]].astype(np.int64), first[:-1])
 
     @cached_property
     def way(self) -> NDArray[np.int32]:

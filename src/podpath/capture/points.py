@@ -81,8 +81,13 @@ def number_points(files: Sequence[CapturedFile]) -> Numbered:
     places = []
     for file in files:
         columns = file.capture.packets.columns
-        words = _words(columns)
-        found, first, place = _unique(words)
+        words = name_devices(columns)
+        if len(words) and (words == words[0]).all():  # one device, as most captures are
+            places.append(np.full(len(columns), len(points), np.int16))
+            devices.append(max(devices, default=-1) + 1)
+            points.append(_point(file, int(words[0]), slice(None), len(points)))
+            continue
+        found, first, place = np.unique(words, return_index=True, return_inverse=True)
         order = np.argsort(first, kind="stable")
         rank = np.empty(len(order), np.int16)
         rank[order] = np.arange(len(order), dtype=np.int16)
@@ -91,31 +96,24 @@ def number_points(files: Sequence[CapturedFile]) -> Numbered:
         for at in order.tolist():
             word = int(found[at])
             devices.append(numbers.setdefault(word >> 2, max(devices, default=-1) + 1))
-            points.append(_point(file, word, words, len(points)))
+            point = _point(file, word, words >> 2 == word >> 2, len(points))
+            points.append(replace(point, packets=int((words == word).sum())))
     return Numbered(tuple(_distinct(points)), tuple(devices), tuple(places))
 
 
-def _words(columns: Columns) -> NDArray[np.int64]:
+def name_devices(columns: Columns) -> NDArray[np.int64]:
     """Give a number for each packet that names its device and direction."""
     if not (columns.direction.any() or columns.ifindex.any() or columns.interface.any()):
-        return np.zeros(len(columns), np.int64)
+        return np.broadcast_to(np.int64(0), len(columns))
     turn = np.where(columns.direction == 0, 0, np.where(columns.direction == OUTGOING, 2, 1))
     words: NDArray[np.int64] = columns.ifindex.astype(np.int64) << 18 | columns.interface.astype(np.int64) << 2 | turn
     return words
 
 
-def _unique(words: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Give the different words, where each stands first, and which one each row has."""
-    if len(words) and (words == words[0]).all():  # one device, as most captures are: no sort
-        return words[:1], np.zeros(1, np.int64), np.zeros(len(words), np.int64)
-    found, first, place = np.unique(words, return_index=True, return_inverse=True)
-    return found, first, place
-
-
-def _point(file: CapturedFile, word: int, words: NDArray[np.int64], number: int) -> Point:
+def _point(file: CapturedFile, word: int, here: NDArray[np.bool_] | slice, number: int) -> Point:
+    """Describe a point by the word that names it and the packets of its device."""
     columns, interfaces = file.capture.packets.columns, file.capture.interfaces
     ifindex, interface, turn = word >> 18, word >> 2 & 0xFFFF, DIRECTIONS[word & 3]
-    here = words >> 2 == word >> 2
     times = columns.time[here]
     known = interfaces[interface] if interface < len(interfaces) else None
     device = file.devices.get(ifindex, f"ifindex {ifindex}") if ifindex else (known.name if known else "") or file.device
@@ -127,7 +125,7 @@ def _point(file: CapturedFile, word: int, words: NDArray[np.int64], number: int)
         device=device,
         direction=turn,
         host=file.host or file.name,
-        packets=int((words == word).sum()),
+        packets=len(times),
         first=int(times.min()),
         last=int(times.max()),
         dropped=dropped,
