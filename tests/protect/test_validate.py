@@ -16,9 +16,10 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from podpath.protect.validate.addresses import Surroundings
+from podpath.protect.validate.addresses import Family, Surroundings
 from podpath.protect.validate.attempt import Outcome
 from podpath.protect.validate.judgement import CODES, Check, conclude, judge
+from podpath.protect.validate.kernel import gather_symbols, is_legacy_absent, judge_symbols, read_kernel
 from podpath.protect.validate.plan import MESHES, NOWHERE, Settings, choose_families, plan_probes
 from podpath.protect.validate.sockets import End, parse_end
 from tests.command import podpath
@@ -80,6 +81,91 @@ def test_the_cause_is_named(bare: Pod, lines: tuple[str, ...], families: str, ca
 
     assert (cause, CODES[cause]) == (answer.document["cause"], answer.code)  # type: ignore[index]  # one of the causes
     assert "-t nat -A OUTPUT -p tcp -j REDIRECT --to-ports 4140" in answer.claims("failed")
+
+
+SYMBOLS = "0000 T nf_hook_slow\n{}0000 t redirect_tg4\t[xt_REDIRECT]\n"
+LEGACY, NFT = "0000 t iptable_nat_table_init\t[iptable_nat]\n", "0000 t nf_tables_newrule\n0000 t nft_nat_do_chain.cold\n"
+
+
+@pytest.mark.parametrize(
+    ("symbols", "kinds", "said"),
+    [
+        (SYMBOLS.format(""), (False, False, True), "has not loaded a NAT table for IPv4, of iptables-legacy or iptables-nft"),
+        (SYMBOLS.format(LEGACY), (True, False, True), ""),
+        (SYMBOLS.format(NFT), (False, True, True), ""),
+        (
+            SYMBOLS.format(LEGACY + NFT).replace("redirect_tg4", "x"),
+            (True, True, False),
+            "has not loaded REDIRECT or TPROXY for IPv4",
+        ),
+        (LEGACY + NFT, (None, None, None), ""),
+        ("", (None, None, None), ""),
+        ("garbage\n\xff\n", (None, None, None), ""),
+    ],
+)
+def test_what_the_kernel_never_loaded_wrote_no_rule(
+    tmp_path: Path, symbols: str, kinds: tuple[bool | None, ...], said: str
+) -> None:
+    """Where no NAT table of either kind, or no REDIRECT, was ever loaded, nobody wrote such rules; else nothing follows."""
+    path = tmp_path / "kallsyms"
+    path.write_text(symbols, encoding="latin-1")
+    (kernel,) = read_kernel((4,), path)
+
+    assert kinds == kernel[1:]
+    assert said in kernel.explain()
+    assert bool(said) == bool(kernel.explain())
+    assert str(kernel.family) in kernel.describe()
+
+
+def test_a_list_of_symbols_may_be_cut_anywhere() -> None:
+    """Names are found however the list comes in pieces."""
+    text = (SYMBOLS.format(LEGACY + NFT) + "0000 t redirect_tg6").encode()
+    whole = gather_symbols([text])
+
+    assert {
+        "nf_hook_slow",
+        "iptable_nat_table_init",
+        "nf_tables_newrule",
+        "nft_nat_do_chain",
+        "redirect_tg4",
+        "redirect_tg6",
+    } == whole
+    assert {whole} == {gather_symbols([text[:cut], text[cut:]]) for cut in range(len(text))}
+
+
+def test_a_hidden_list_is_unknown(tmp_path: Path) -> None:
+    """Without the list nothing is claimed; that the kernel has not even heard of the old kind is known without it."""
+    assert [(4, None, None, None)] == [tuple(one) for one in read_kernel((4,), tmp_path / "none")]
+    assert judge_symbols(6, frozenset(), absent=True).legacy is False
+    assert judge_symbols(4, frozenset({"nf_hook_slow", "iptable_nat_table_init"}), absent=True).legacy is False
+
+
+@pytest.mark.kernel("iptables-legacy-restore", "setpriv", "unshare")
+def test_as_nobody_it_tells_what_the_kernel_never_loaded(bare: Pod, tmp_path: Path) -> None:
+    """It says what the kernel has, as root would; on a node whose kernel never loaded what rules need the claim names that."""
+    bare.restore(*linkerd(), backend="legacy", families="4")
+    own = bare.validate("--timeout", "1s", "--families", "both")
+    (tmp_path / "kallsyms").write_text("0 T nf_hook_slow\n0 t iptable_nat_table_init\n0 t redirect_tg4\n")
+    let_pass(tmp_path)
+    user = (*UNPRIVILEGED, f"--reuid={SOMEBODY}", f"--regid={SOMEBODY}")
+    validator = (sys.executable, "-m", "podpath", "protect", "validate", "--json", "--timeout", "1s", "--families", "both")
+    script = f'mount --bind {tmp_path}/kallsyms /proc/kallsyms && exec "$@"'
+    words = ("ip", "netns", "exec", bare.name, "unshare", "-m", "sh", "-c", script, "sh", *user, *validator)
+    other = json.loads(subprocess.run(words, capture_output=True, text=True, check=False, cwd="/").stdout)
+
+    (seen,) = read_kernel((6,))
+    assert [seen._asdict()] == own.document["kernel"]
+    assert [{"family": 6, "legacy": False, "nft": False, "redirects": False}] == other["kernel"]
+    assert bool(seen.explain()) == ("No pod of this node has such rules" in own.document["claim"])
+    assert "has not loaded a NAT table for IPv6, of iptables-legacy or iptables-nft" in other["claim"]
+
+
+@pytest.mark.parametrize("family", [4, 6])
+def test_the_kernel_says_whether_it_knows_the_old_kind(family: Family) -> None:
+    """Its refusal is no denial: where iptables-legacy lists tables, or is refused, the old kind is there."""
+    there = Path(f"/proc/net/ip{'6' * (family == 6)}_tables_names").exists()
+
+    assert is_legacy_absent(family) is not there
 
 
 def test_a_refusing_filter_is_told_apart() -> None:

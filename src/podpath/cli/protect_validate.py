@@ -192,6 +192,8 @@ def _conclude(
     else:
         for check in verdict.checks:
             click.echo(f"{check.state:<8} {escape(check.claim)}" + (f"\n         missing: {check.rule}" if check.rule else ""))
+        for one in verdict.kernel:
+            click.echo(f"kernel   {one.describe()}")
     target = cast("str | None", given["termination_message"])
     if target is not None and verdict.cause:
         message = f"{verdict.cause}: {verdict.claim}".encode()[:MESSAGE_LIMIT]
@@ -217,7 +219,7 @@ def _document(settings: Settings, verdict: Verdict, code: int, seconds: float) -
     return {
         "schema": "podpath/validate/v1", "ok": not verdict.cause, "mode": settings.style, "cause": verdict.cause,
         "claim": verdict.claim, "exit_code": code, "seconds": round(seconds, 4),
-        "checks": [check._asdict() for check in verdict.checks],
+        "checks": [check._asdict() for check in verdict.checks], "kernel": [one._asdict() for one in verdict.kernel],
     }  # fmt: skip
 
 

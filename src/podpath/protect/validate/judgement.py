@@ -9,11 +9,12 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 from podpath.protect.validate.addresses import Family
 from podpath.protect.validate.attempt import Outcome
+from podpath.protect.validate.kernel import Kernel
 from podpath.protect.validate.plan import Purpose, Settings, Style, Untried
 
 Cause = Literal[
@@ -40,6 +41,10 @@ _GRAVITY: tuple[Cause, ...] = (
 )  # fmt: skip
 
 
+MISSING: frozenset[Cause] = frozenset({"no-rules", "outbound-missing", "family-missing", "inbound-missing"})
+"""Causes that are a rule's absence."""
+
+
 class Check(NamedTuple):
     """One part of the redirection, and how it stands."""
 
@@ -61,6 +66,8 @@ class Verdict:
     """What failed first and most; empty where all is well."""
     claim: str
     """The cause in one sentence."""
+    kernel: tuple[Kernel, ...] = ()
+    """What the kernel has of iptables, where rules are missing."""
 
     def exit_code(self, style: Style) -> int:
         """Give the exit code: the mesh's own for every failure, or podpath's by cause."""
@@ -89,6 +96,16 @@ def conclude(checks: Sequence[Check]) -> Verdict:
         return Verdict(checks=tuple(checks), cause="", claim="Traffic is redirected as it should be.")
     why = next((check.claim for check in checks if check.state == "untested"), "nothing could be tried")
     return Verdict(checks=tuple(checks), cause="undecided", claim=f"No redirection could be tested: {why}")
+
+
+def explain(verdict: Verdict, kernel: Sequence[Kernel]) -> Verdict:
+    """Add to missing rules what the kernel shows of why they are: as much as a process without rights can know."""
+    why = {one.family: said for one in kernel if (said := one.explain())}
+    checks = tuple(
+        check._replace(claim=f"{check.claim} {why[check.family]}") if check.cause in MISSING and check.family in why else check
+        for check in verdict.checks
+    )
+    return replace(conclude(checks), kernel=tuple(kernel))
 
 
 def _merge(settings: Settings, outcomes: Sequence[Outcome], tracked: dict[Family, bool]) -> Iterator[Check]:

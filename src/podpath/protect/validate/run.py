@@ -15,7 +15,8 @@ from dataclasses import dataclass, replace
 from podpath.protect.validate.addresses import Family, Surroundings, read_surroundings, read_tracked
 from podpath.protect.validate.attempt import LONGEST, Listeners, attempt
 from podpath.protect.validate.inbound import check_inbound
-from podpath.protect.validate.judgement import Cause, Check, Verdict, conclude, judge
+from podpath.protect.validate.judgement import MISSING, Cause, Check, Verdict, conclude, explain, judge
+from podpath.protect.validate.kernel import read_kernel
 from podpath.protect.validate.plan import NOWHERE, Probe, Settings, Untried, choose_families, plan_probes
 from podpath.protect.validate.sockets import ANY, End, connect, family_of, listen
 from podpath.protect.validate.token_server import Reply, TokenServer, ask, make_token
@@ -41,7 +42,8 @@ def validate(settings: Settings, tell: Tell, *, await_inbound: bool = False) -> 
     around = read_surroundings()
     probes, untried = plan_probes(settings, around)
     verdict = _try(settings, probes, untried, (), deadline, tell)
-    return _with_inbound(settings, choose_families(settings, around), verdict, deadline, await_inbound=await_inbound)
+    families = choose_families(settings, around)
+    return _explained(_with_inbound(settings, families, verdict, deadline, await_inbound=await_inbound))
 
 
 def _try(
@@ -88,7 +90,7 @@ def validate_token(settings: Settings, ends: TokenEnds, tell: Tell, *, await_inb
     finally:
         server.close()
     if any(check.state == "failed" for check in checks):
-        return conclude(_blame(checks, around))
+        return _explained(conclude(_blame(checks, around)))
     if ends.listen.port not in settings.outbound or _is_own(ends):
         return conclude(checks)
     done = {check.family for check in checks}
@@ -98,7 +100,13 @@ def validate_token(settings: Settings, ends: TokenEnds, tell: Tell, *, await_inb
     unseen = [Untried("outbound", family, UNSEEN) for family in choose_families(settings, around) if family not in families]
     left = [one for one in untried if one.purpose != "outbound" or one.family not in done]
     verdict = _try(settings, beyond, [*left, *unseen], checks, deadline, tell)
-    return _with_inbound(settings, families, verdict, deadline, await_inbound=await_inbound)
+    return _explained(_with_inbound(settings, families, verdict, deadline, await_inbound=await_inbound))
+
+
+def _explained(verdict: Verdict) -> Verdict:
+    """Look at the kernel where a rule is missing; where all is well it costs nothing."""
+    families = tuple(dict.fromkeys(check.family for check in verdict.checks if check.cause in MISSING))
+    return explain(verdict, read_kernel(families)) if families else verdict
 
 
 def is_tracked(family: Family) -> bool:
