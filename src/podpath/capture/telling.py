@@ -7,11 +7,14 @@ their packets, are only counted.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 from numpy.typing import NDArray
 
 from podpath.capture.columns import Columns, Packets
 from podpath.capture.flows import Flows, number_flows
+from podpath.capture.mac_changes import find_changing_macs
 from podpath.capture.segments import begins, order_by
 from podpath.capture.tcp import analyse_segments
 from podpath.net.addresses import Address
@@ -36,11 +39,15 @@ def select_telling(packets: Packets) -> Rows:
     """Give the rows that tell something, in the order of the file: at most `MOST` of connections, and some of each other kind."""
     columns = packets.columns
     flows = number_flows(columns)
-    odd = _find_odd(columns, flows)
+    odd = find_odd(columns, flows)
     chosen = np.flatnonzero(odd[flows.number] & (flows.number >= 0))
-    kept = _thin(columns, flows, chosen)[:MOST]
-    parts = [kept, packets.arps.row[:SHARE], np.flatnonzero(_errors(columns))[:SHARE], _changing_macs(columns)[:SHARE]]
-    return np.unique(np.concatenate([np.asarray(part, np.int64) for part in parts]))
+    others = [packets.arps.row, np.flatnonzero(find_errors(columns)), find_changing_macs(lambda: [(0, columns)], SHARE)]
+    return choose(thin(columns, flows, chosen), others)
+
+
+def choose(connections: Rows, others: Iterable[Rows]) -> Rows:
+    """Put together what is shown: the first packets of connections, and the first ones of each other kind."""
+    return np.unique(np.concatenate([connections[:MOST], *(np.asarray(rows[:SHARE], np.int64) for rows in others)]))
 
 
 def select_ends(packets: Packets, one: tuple[Address | None, int], other: tuple[Address | None, int]) -> Rows:
@@ -67,14 +74,15 @@ def _number(packets: Packets, value: int) -> int:
     return packets.addresses.index(value) if value in packets.addresses else 0xFFFFFFFF
 
 
-def _errors(columns: Columns) -> Mask:
+def find_errors(columns: Columns) -> Mask:
+    """Tell which packets are ICMP errors."""
     mask = np.zeros(len(columns), np.bool_)
     for protocol, kinds in _ERRORS.items():
         mask |= (columns.protocol == protocol) & np.isin(columns.icmp_type, kinds)
     return mask
 
 
-def _find_odd(columns: Columns, flows: Flows) -> Mask:
+def find_odd(columns: Columns, flows: Flows) -> Mask:
     """Tell which flows may have failed: by handshake, reset, retransmissions, or since nothing came back."""
     count = len(flows)
     known = flows.number >= 0
@@ -95,7 +103,7 @@ def _find_odd(columns: Columns, flows: Flows) -> Mask:
     return np.asarray(odd, np.bool_) if count else np.zeros(1, np.bool_)
 
 
-def _thin(columns: Columns, flows: Flows, rows: Rows) -> Rows:
+def thin(columns: Columns, flows: Flows, rows: Rows) -> Rows:
     """Leave out of long connections what flows on without telling anything."""
     if not len(rows):
         return rows
@@ -137,43 +145,3 @@ def _sent_again(columns: Columns, rows: Rows, run: Rows) -> Mask:
     again = np.zeros(len(rows), np.bool_)
     again[carrying] = (counts > 1)[place] if len(found) else False
     return again
-
-
-def _changing_macs(columns: Columns) -> Rows:
-    """Give, of addresses that speak with several MACs or are spoken to with a foreign one, the frames where that changes."""
-    plain = np.flatnonzero((columns.version == 4) & (columns.depth == 0) & (columns.smac != 0) & (columns.dmac != 0))
-    if not len(plain):
-        return plain
-    known, number = np.unique(np.concatenate([columns.smac[plain], columns.dmac[plain]]), return_inverse=True)
-    sources, _ = _pairs(columns.src[plain], number[: len(plain)])
-    targets, named = _pairs(columns.dst[plain], number[len(plain) :])
-    group = (known[named] >> np.uint64(40)) & np.uint64(1) == 1
-    several, foreign = (ends[1:][ends[1:] == ends[:-1]] for ends in (sources, targets[~group]))
-    odd = np.unique(np.concatenate([several, foreign])).astype(np.uint32)
-    if not len(odd):
-        return plain[:0]
-    parts = []
-    for ends, macs_of in ((columns.src, columns.smac), (columns.dst, columns.dmac)):
-        mine = plain[np.isin(ends[plain], odd)]
-        parts.append(_changes(ends[mine], macs_of[mine], mine))
-    return np.unique(np.concatenate(parts))
-
-
-def _pairs(addresses: NDArray[np.uint32], macs: Rows) -> tuple[NDArray[np.uint64], Rows]:
-    """Give the different pairs of an address and the number of a MAC, in order."""
-    words = np.unique(addresses.astype(np.uint64) << np.uint64(32) | macs.astype(np.uint64))
-    return words >> np.uint64(32), (words & np.uint64(0xFFFFFFFF)).astype(np.int64)
-
-
-def _changes(ends: NDArray[np.uint32], macs: NDArray[np.uint64], rows: Rows) -> Rows:
-    """Give the rows at which an address' MAC changes, with the ones before, and the first and last of each address."""
-    order = np.argsort(ends, kind="stable")
-    first = begins(ends[order].astype(np.int64))
-    turned = np.ones(len(order), np.bool_)
-    turned[1:] = macs[order][1:] != macs[order][:-1]
-    keep = turned | first
-    keep[:-1] |= keep[1:]
-    if len(keep):
-        keep[-1] = True
-    kept: Rows = rows[order][keep]
-    return kept
