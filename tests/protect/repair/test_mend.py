@@ -68,6 +68,22 @@ def test_only_what_is_missing_is_written() -> None:
 
 
 @KERNEL
+def test_g15_a_rule_of_the_other_kind_that_comes_first_is_named() -> None:
+    """Rules of both kinds, of which the foreign one wins: the mending fails, and says that two backends meet there."""
+    address = fresh_addresses()[0]
+    with pod_namespace(address) as name:
+        pod = meshed(address)
+        inside(name, "iptables-legacy", "-t", "nat", "-A", "OUTPUT", "-p", "tcp", "-j", "REDIRECT", "--to-ports", "9999")
+        inside(name, "iptables-nft", "-t", "nat", "-A", "OUTPUT", "-p", "tcp", "-j", "REDIRECT", "--to-ports", "4140")
+        inside(name, "iptables-nft", "-t", "nat", "-A", "PREROUTING", "-p", "tcp", "-j", "REDIRECT", "--to-ports", "4143")
+
+        mending = mend(pod, read_namespaces(), Applier())
+
+        assert ("failed", False) == (mending.state, mending.changed)
+        assert "IPv4 has NAT rules of both kinds of iptables" in mending.why
+
+
+@KERNEL
 def test_rules_that_are_there_but_do_not_work_are_no_cure() -> None:
     """Where a filter refuses what the rules redirect, the validator's word counts: not mended, and it says what it saw."""
     address = fresh_addresses()[0]

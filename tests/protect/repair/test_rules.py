@@ -87,6 +87,37 @@ def test_legacy_rules_count_and_their_kind_is_known() -> None:
         assert sight.redirected is False
 
 
+@pytest.mark.kernel("iptables-legacy", "iptables-nft", "iptables-legacy-save", "nft", "nsenter")
+def test_g15_rules_of_both_kinds_are_named() -> None:
+    """A plugin with the one backend beside rules of the other: that both are there is said, with how many of each."""
+    with pod_namespace("10.244.85.5/24", "fd00:85::5/64") as name:
+        inside(name, "iptables-legacy", "-t", "nat", "-A", "OUTPUT", "-p", "tcp", "-j", "REDIRECT", "--to-ports", "4140")
+        inside(name, "iptables-nft", "-t", "nat", "-A", "OUTPUT", "-p", "udp", "-j", "REDIRECT", "--to-ports", "53")
+        inside(name, "iptables-nft", "-t", "nat", "-A", "PREROUTING", "-p", "tcp", "-j", "REDIRECT", "--to-ports", "4143")
+        both, shown = look(f"/run/netns/{name}", LINKERD, (4,))
+        absent, _ = look(f"/run/netns/{name}", LINKERD, (4, 6))
+
+        assert (True, {"legacy": 1, "nft": 2}) == (both.redirected, shown[4].kinds)
+        assert "IPv4 has NAT rules of both kinds of iptables (1 of iptables-legacy, 2 of iptables-nft)" in both.why
+        assert absent.redirected is False
+        assert "both kinds of iptables" in absent.why
+        assert "IPv6 has" not in absent.why
+
+
+@pytest.mark.kernel("iptables-legacy", "ip6tables-nft", "iptables-legacy-save", "nft", "nsenter")
+def test_g15_a_backend_for_each_family_is_named() -> None:
+    """IPv4's rules of the old kind, IPv6's of the new one: told; of one kind in both, nothing is."""
+    told = []
+    for kind in ("nft", "legacy"):
+        with pod_namespace("10.244.86.5/24", "fd00:86::5/64") as name:
+            for program in ("iptables-legacy", f"ip6tables-{kind}"):
+                inside(name, program, "-t", "nat", "-A", "OUTPUT", "-p", "tcp", "-j", "REDIRECT", "--to-ports", "4140")
+            told.append(look(f"/run/netns/{name}", LINKERD, (4, 6))[0].why)
+
+    assert "of two kinds of iptables: IPv4's of iptables-legacy and IPv6's of iptables-nft" in told[0]
+    assert "kinds of iptables" not in told[1]
+
+
 @pytest.mark.kernel("nft", "nsenter")
 def test_rules_of_nft_itself_count() -> None:
     """A mesh that writes nftables of its own is seen too."""

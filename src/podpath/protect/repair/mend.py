@@ -24,7 +24,7 @@ from podpath.protect.kube.objects import Pod
 from podpath.protect.repair.judgement import Sight
 from podpath.protect.repair.namespaces import Namespaces, Place
 from podpath.protect.repair.redirect import Redirect, asked, render_restore
-from podpath.protect.repair.rules import Flavour, Shown, look
+from podpath.protect.repair.rules import Flavour, Shown, describe_mixture, look
 
 _PROGRAMS: Final = {4: "iptables", 6: "ip6tables"}
 PROOF_SECONDS = 3
@@ -104,7 +104,9 @@ def _mend(path: str, redirect: Redirect, families: Sequence[int], applier: Appli
         fault = "" if sight.redirected else sight.why
     if fault:
         rules = "the rules were written" if changed else "the rules are there"
-        return Mending(state="failed", why=f"{rules}, and the validator says in its namespace: {fault}", changed=changed)
+        mixed = describe_mixture(shown)
+        said = f"{rules}, and the validator says in its namespace: {fault}{f'; {mixed}' if mixed else ''}"
+        return Mending(state="failed", why=said, changed=changed)
     done = (
         f"wrote redirect rules for {' and '.join(f'IPv{family}' for family in wanting)}" if changed else "found every rule there"
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from podpath.evidence.iptables_rules import read_rules
@@ -40,6 +40,8 @@ class Shown:
     """Which of them jump to the mesh's own chains, whatever stands in those."""
     flavour: Flavour
     """The kind of iptables whose rules are there; nft where none are."""
+    kinds: Mapping[Flavour, int] = field(default_factory=dict)
+    """How many NAT rules there are of each kind of iptables; a kind without any is missing."""
     unread: str = ""
     """Why it may be that more stands there than was read."""
 
@@ -53,13 +55,34 @@ def look(path: str, redirect: Redirect, families: Sequence[int]) -> tuple[Sight,
         for base in _BASES
         if base not in one.hooks
     ]
+    mixed = describe_mixture(shown)
+    mixed = f"; {mixed}" if mixed else ""
     unread = "; ".join(dict.fromkeys(one.unread for one in shown.values() if one.unread))
     if missing and unread:
-        return Sight(redirected=None, why=f"no rule was seen for {', '.join(missing)}, but {unread}"), shown
+        return Sight(redirected=None, why=f"no rule was seen for {', '.join(missing)}, but {unread}{mixed}"), shown
     if missing:
-        return Sight(redirected=False, why=f"no rule in its namespace redirects {', '.join(missing)}"), shown
+        return Sight(redirected=False, why=f"no rule in its namespace redirects {', '.join(missing)}{mixed}"), shown
     proofs = sorted({rule for one in shown.values() for rule in one.hooks.values()})
-    return Sight(redirected=True, why=f"its namespace redirects: {'; '.join(proofs)}"[:900]), shown
+    return Sight(redirected=True, why=f"its namespace redirects: {'; '.join(proofs)}"[: 900 - len(mixed)] + mixed), shown
+
+
+def describe_mixture(shown: Mapping[int, Shown]) -> str:
+    """Say where rules of both kinds of iptables meet: two writers, of whom one has the wrong backend; empty where they do not."""
+    told = [
+        f"IPv{family} has NAT rules of both kinds of iptables ({_count(one.kinds)}): at one priority, so the kind whose "
+        "table came first decides, and what either lists is not the whole"
+        for family, one in shown.items()
+        if len(one.kinds) > 1
+    ]
+    sole = {family: next(iter(one.kinds)) for family, one in shown.items() if len(one.kinds) == 1}
+    if len(set(sole.values())) > 1:
+        apart = " and ".join(f"IPv{family}'s of iptables-{kind}" for family, kind in sorted(sole.items()))
+        told.append(f"NAT rules are of two kinds of iptables: {apart}: whoever writes them does not use one backend")
+    return "; ".join(told)
+
+
+def _count(kinds: Mapping[Flavour, int]) -> str:
+    return ", ".join(f"{number} of iptables-{kind}" for kind, number in sorted(kinds.items()))
 
 
 def _look(path: str, redirect: Redirect, family: int) -> Shown:
@@ -67,6 +90,7 @@ def _look(path: str, redirect: Redirect, family: int) -> Shown:
     hooks: dict[str, str] = {}
     jumps: set[str] = set()
     troubles: list[str] = []
+    kinds: dict[Flavour, int] = {}
     used: Flavour = "nft"
     for flavour, program in SAVES[family].items():
         text, trouble = _run(path, (program,))  # without -t: the old kind would make the table that it is asked for
@@ -80,13 +104,17 @@ def _look(path: str, redirect: Redirect, family: int) -> Shown:
                 hooks.setdefault(base, rule.span.text)
             if base in chains and any(_jumps_to(rule, chains_own) for rule in chains[base].rules):
                 jumps.add(base)
-        if flavour == "legacy" and any(chain.rules for chain in chains.values()):
+        number = sum(len(chain.rules) for chain in chains.values())
+        if number:
+            kinds[flavour] = number
+        if flavour == "legacy" and number:
             used = "legacy"
     for base in _BASES:
         native = None if base in hooks else _native(path, family, _port(redirect, base))
         if native is not None:
             hooks[base] = native
-    return Shown(hooks=hooks, jumps=frozenset(jumps), flavour=used, unread="; ".join(troubles) if len(troubles) > 1 else "")
+    unread = "; ".join(troubles) if len(troubles) > 1 else ""
+    return Shown(hooks=hooks, jumps=frozenset(jumps), flavour=used, kinds=kinds, unread=unread)
 
 
 def parse_nat(text: str, command: str) -> dict[str, ChainText]:
