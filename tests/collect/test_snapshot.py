@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from podpath.collect.snapshot import CollectError, Namespace, collect_bundle, find_namespaces
+from podpath.collect.snapshot import CollectError, Namespace, collect_bundle, collect_files, find_namespaces
 
 
 def test_processes_tell_which_namespaces_there_are() -> None:
@@ -41,3 +43,26 @@ def test_an_existing_target_is_never_overwritten(tmp_path: Path) -> None:
     """A bundle is a new file or folder."""
     with pytest.raises(CollectError, match="exists already"):
         collect_bundle(tmp_path, (Namespace(name="host", path="/proc/self/ns/net"),), now=0.0)
+
+
+@pytest.mark.kernel("ip")
+def test_a_namespace_that_goes_meanwhile_costs_its_own_files_only(tmp_path: Path) -> None:
+    """Pods come and go: what is gone is told, and the rest is there."""
+    gone = Namespace(name="gone", path=str(tmp_path / "none"))
+    collected = collect_files((Namespace(name="host", path="/proc/self/ns/net", role="host"), gone), now=0.0)
+    assert any(sentence.startswith("gone: ") for sentence in collected.missing)
+    assert "netns/host/ip-link.json" in collected.files
+    assert not [name for name in collected.files if name.startswith("netns/gone/")]
+
+
+@pytest.mark.kernel("ip")
+def test_a_named_namespace_without_processes_is_found(tmp_path: Path) -> None:
+    """CNI plugins keep them so; what is no namespace under /run/netns is left out."""
+    name = f"pls-{os.getpid()}"
+    subprocess.run(["ip", "netns", "add", name], check=True)
+    try:
+        assert Namespace(name=name, path=f"/run/netns/{name}") in find_namespaces()
+        (tmp_path / "file").touch()
+        assert find_namespaces(named=tmp_path)[0].name == "host"
+    finally:
+        subprocess.run(["ip", "netns", "del", name], check=True)

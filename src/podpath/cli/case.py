@@ -9,8 +9,10 @@ from podpath.assembly.case import assemble_case
 from podpath.cli.captured import UNKNOWN, first_line, follow_captures, keep_standing, narrow_captures
 from podpath.cli.terminal import progress
 from podpath.collect.captures import End, Kept
+from podpath.collect.live import read_live
 from podpath.collect.matched import MatchedCaptures
 from podpath.collect.read import read_evidence
+from podpath.evidence.gathered import Evidence
 from podpath.evidence.recognition import read
 from podpath.evidence.records import HeadingRecord, Reading
 from podpath.net.errors import EvidenceError
@@ -19,9 +21,9 @@ from podpath.net.provenance import Gap, Source
 from podpath.node.case import Case
 
 
-def read_case(paths: Sequence[str], asked: Sequence[Probe] = ()) -> Case:
+def read_case(paths: Sequence[str], asked: Sequence[Probe] = (), *, live: bool = False) -> Case:
     """Read all evidence; `EvidenceError` where nothing in it is of a kind that podpath knows."""
-    return read_captured(paths, asked)[0]
+    return read_captured(paths, asked, live=live)[0]
 
 
 def read_captured(
@@ -29,15 +31,19 @@ def read_captured(
     asked: Sequence[Probe] = (),
     sources: list[Source] | None = None,
     between: Sequence[tuple[End, End]] = (),
+    *,
+    live: bool = False,
 ) -> tuple[Case, MatchedCaptures | None]:
-    """Read all evidence, with its captures put together; None where no capture file is among it.
+    """Read all evidence, this node's too where it is asked for `live`, with its captures put together; None where it has none.
 
     `sources` is given what was read, for those who look for more in it than a node. Of long captures what is said `between` ends
     is read, where some are named, else what tells of a failure.
     """
     kept: list[Kept] = []
+    here = _read_this_node(logs=sources is not None) if live else Evidence((), ())
     with progress(f"reading {len(paths)} {'input' if len(paths) == 1 else 'inputs'}"):
-        evidence = read_evidence(paths, keep=kept.append)
+        found = read_evidence(paths, keep=kept.append)
+        evidence = Evidence((*here.sources, *found.sources), (*here.gaps, *found.gaps))
         readings: list[tuple[Source, Reading]] = []
         gaps: list[Gap] = list(evidence.gaps)
         if sources is not None:
@@ -54,6 +60,11 @@ def read_captured(
         case = assemble_case(readings, tuple(end for probe in asked for end in (probe.src, probe.dst)))
     keep_standing()
     return follow_captures(replace(case, gaps=(*gaps, *case.gaps)), kept)
+
+
+def _read_this_node(*, logs: bool) -> Evidence:
+    with progress("asking this node"):
+        return read_live(logs=logs)
 
 
 def parse_probes(texts: Sequence[str]) -> tuple[Probe, ...]:

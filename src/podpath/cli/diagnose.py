@@ -6,7 +6,7 @@ import click
 
 from podpath.cli.case import parse_probes, read_captured, read_case
 from podpath.cli.case_logs import read_chronicle
-from podpath.cli.options import Asked, evidence_argument, output_options, window_options
+from podpath.cli.options import Asked, live_option, output_options, window_options
 from podpath.cli.terminal import choose_style, progress
 from podpath.diagnosis.diagnose import diagnose as find_causes
 from podpath.net.provenance import Source
@@ -15,7 +15,7 @@ from podpath.report.json_documents import render_diagnosis_json
 
 
 @click.command()
-@evidence_argument
+@live_option
 @click.option("--probe", "probes", multiple=True, metavar="P", help="A connection to ask about; may be given more than once.")
 @click.option("--good", multiple=True, metavar="EVIDENCE", help="Evidence of a node where it works: what differs is told.")
 @window_options
@@ -25,6 +25,7 @@ def diagnose(  # noqa: PLR0913 - click gives each option as one argument
     probes: tuple[str, ...],
     good: tuple[str, ...],
     *,
+    live: bool,
     asked: Asked,
     as_json: bool,
     colour: str,
@@ -47,6 +48,7 @@ def diagnose(  # noqa: PLR0913 - click gives each option as one argument
       podpath diagnose ticket.md
       podpath diagnose bundle/ --probe 'tcp 10.244.1.5 > 10.96.0.1:443'
       podpath diagnose bad.tar.gz --good good.tar.gz --json
+      sudo podpath diagnose --live --probe 'tcp 10.244.1.5 > 10.96.0.1:443'
       ssh node 'iptables-save -c; ip addr; ip route; sysctl -a' | podpath diagnose - ticket.md
 
     \b
@@ -54,7 +56,7 @@ def diagnose(  # noqa: PLR0913 - click gives each option as one argument
     """  # noqa: D301  # click wants the backspace itself
     questioned = parse_probes(probes)
     sources: list[Source] = []
-    case, _ = read_captured(evidence, questioned, sources)
+    case, _ = read_captured(evidence, questioned, sources, live=live)
     good_case = read_case(good) if good else None
     case, chronicle = read_chronicle(case, sources, asked)
     with progress("walking"):

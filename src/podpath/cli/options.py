@@ -17,6 +17,19 @@ def evidence_argument(function: F) -> F:
     return click.argument("evidence", nargs=-1, required=True, metavar="EVIDENCE...")(function)
 
 
+def live_option(function: F) -> F:
+    """Take this node itself as evidence, besides or instead of what is given."""
+
+    @wraps(function)
+    def demand(*arguments: object, evidence: tuple[str, ...], live: bool, **options: object) -> object:
+        if not evidence and not live:
+            raise click.UsageError("Missing argument 'EVIDENCE...'.")
+        return function(*arguments, evidence=evidence, live=live, **options)
+
+    option = click.option("--live", is_flag=True, help="Ask this node itself, besides the evidence given or instead. Needs root.")
+    return click.argument("evidence", nargs=-1, metavar="EVIDENCE...")(option(cast("F", demand)))
+
+
 def output_options(function: F) -> F:
     """Say how the answer is printed."""
     function = click.option("--json", "as_json", is_flag=True, help="Print one JSON document of the published schema.")(function)

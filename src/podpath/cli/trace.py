@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from podpath.cli.case import parse_probes, read_case
-from podpath.cli.options import evidence_argument, output_options
+from podpath.cli.options import live_option, output_options
 from podpath.cli.terminal import choose_style, progress
 from podpath.datapath.conversation import converse
 from podpath.report.json_documents import render_trace_json
@@ -17,10 +17,10 @@ UNDECIDED = 3
 
 
 @click.command()
-@evidence_argument
+@live_option
 @click.option("--probe", required=True, metavar="P", help="The connection, e.g. 'tcp 172.16.0.30 > 104.17.32.82:80'.")
 @output_options
-def trace(evidence: tuple[str, ...], probe: str, *, as_json: bool, colour: str, verbose: bool) -> None:
+def trace(evidence: tuple[str, ...], probe: str, *, live: bool, as_json: bool, colour: str, verbose: bool) -> None:
     """Follow one connection through the node, packet by packet and step by step.
 
     Every step names the kernel function that decides and quotes the line of evidence that it decided by. What is not known
@@ -30,12 +30,13 @@ def trace(evidence: tuple[str, ...], probe: str, *, as_json: bool, colour: str, 
     Examples:
       podpath trace bundle/ --probe 'tcp 10.244.1.5 > 10.96.0.1:443'
       podpath trace rules.txt routes.txt --probe 'udp 10.0.0.5:5353 > 10.0.0.53:53 in eth0' --json
+      sudo podpath trace --live --probe 'icmp 10.244.1.5 > 1.1.1.1'
 
     \b
     Exit codes: 0 it works, 1 it never works or only sometimes, 2 usage error or unreadable input, 3 undecided.
     """  # noqa: D301  # click wants the backspace itself
     (asked,) = parse_probes((probe,))
-    case = read_case(evidence, (asked,))
+    case = read_case(evidence, (asked,), live=live)
     with progress("walking"):
         conversation = converse(case.node, asked)
     if as_json:

@@ -16,8 +16,9 @@ import tarfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
-from podpath.collect.netns import peer_identifier
+from podpath.collect.netns import NetnsError, peer_identifier
 from podpath.collect.netns_files import NETNS_FILES, NODE_FILES, FileCommand
 from podpath.collect.node_logs import collect_logs
 from podpath.net.errors import PodpathError
@@ -43,10 +44,11 @@ class Namespace:
     role: str = "pod"
 
 
-def find_namespaces(proc: Path = Path("/proc")) -> tuple[Namespace, ...]:
-    """Find the network namespaces that processes of this node live in, the host's first, one name each.
+def find_namespaces(proc: Path = Path("/proc"), named: Path = Path("/run/netns")) -> tuple[Namespace, ...]:
+    """Find the network namespaces of this node, the host's first, one name each.
 
-    A namespace is named after the host name that its oldest process sees: in a pod, that is the pod's name.
+    A namespace is named after the host name that its oldest process sees: in a pod, that is the pod's name. Where that is the
+    node's own name, or no process lives there, it is called as `ip netns` calls it.
     """
     oldest: dict[int, int] = {}
     for process in sorted(int(entry.name) for entry in proc.iterdir() if entry.name.isdigit()):
@@ -59,15 +61,30 @@ def find_namespaces(proc: Path = Path("/proc")) -> tuple[Namespace, ...]:
         raise CollectError(f"expected processes under {proc}, saw none")
     home = _home(proc)
     host = home.stat().st_ino
+    called = _named_namespaces(named)
     namespaces = [Namespace(name="host", path=str(home), role="host")]
     names = {"host"}
     for inode, process in oldest.items():
         if inode != host:
-            name = _host_name(process) or f"pid-{process}"
+            name = _host_name(process)
+            if not name or name == os.uname().nodename:
+                name = called.get(inode, f"pid-{process}")
             unique = name if name not in names else f"{name}-{process}"
             names.add(unique)
             namespaces.append(Namespace(name=unique, path=str(proc / str(process) / "ns/net")))
+    for inode, name in called.items():
+        if inode not in oldest and inode != host and name not in names:
+            namespaces.append(Namespace(name=name, path=str(named / name)))
     return tuple(namespaces)
+
+
+def _named_namespaces(named: Path) -> dict[int, str]:
+    """Give the names that `ip netns` and CNI plugins keep, by the namespace's inode."""
+    found: dict[int, str] = {}
+    for path in sorted(named.iterdir()) if named.is_dir() else ():
+        if _UNSAFE.search(path.name) is None and os.path.ismount(path):
+            found.setdefault(path.stat().st_ino, path.name)
+    return found
 
 
 def _home(proc: Path) -> Path:
@@ -96,10 +113,28 @@ def collect_bundle(
     logs: bool = False,
 ) -> tuple[str, ...]:
     """Write a bundle folder, or a `.tar.gz` where the name says so; give a sentence for each thing that could not be had."""
-    if os.geteuid() != 0:
-        raise CollectError("expected root, since entering network namespaces needs it; run it with sudo")
     if target.exists():
         raise CollectError(f"{target} exists already; name another file or remove it")
+    collected = collect_files(namespaces, now=now, progress=progress, logs=logs)
+    _write(target, collected.files)
+    return collected.missing
+
+
+class Collected(NamedTuple):
+    """A node as a bundle's files."""
+
+    files: Mapping[str, bytes]
+    """By their names in the bundle."""
+    missing: tuple[str, ...]
+    """A sentence for each thing that could not be had."""
+
+
+def collect_files(
+    namespaces: tuple[Namespace, ...], *, now: float, progress: Callable[[str], None] = lambda _: None, logs: bool = False
+) -> Collected:
+    """Ask every namespace and the node, and give what they say."""
+    if os.geteuid() != 0:
+        raise CollectError("expected root, since entering network namespaces needs it; run it with sudo")
     missing: list[str] = []
     files: dict[str, bytes] = {}
     for namespace in namespaces:
@@ -114,8 +149,7 @@ def collect_bundle(
         progress("logs")
         files |= {f"logs/{name}": data for name, data in collect_logs()}
     files["bundle.json"] = _emit_manifest(namespaces, files, now, missing)
-    _write(target, files)
-    return tuple(missing)
+    return Collected(files, tuple(missing))
 
 
 def _collect_commands(commands: tuple[FileCommand, ...], namespace: Namespace, missing: list[str]) -> Iterator[tuple[str, bytes]]:
@@ -172,8 +206,15 @@ def _pair_veths(namespaces: tuple[Namespace, ...], files: Mapping[str, bytes]) -
 
 
 def _peer_identifiers(namespace: Namespace, namespaces: tuple[Namespace, ...]) -> dict[int, str]:
-    known = {other.name: peer_identifier(namespace.path, other.path) for other in namespaces if other is not namespace}
-    return {number: name for name, number in known.items() if number is not None}
+    known: dict[int, str] = {}
+    for other in namespaces:
+        try:
+            number = peer_identifier(namespace.path, other.path) if other is not namespace else None
+        except (NetnsError, OSError):
+            continue  # it went while the node was asked: pods come and go
+        if number is not None:
+            known[number] = other.name
+    return known
 
 
 def _write(target: Path, files: Mapping[str, bytes]) -> None:
