@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from podpath.capture.columns import Arps, Columns, Packets, Quotes
 from podpath.capture.decode import decode_packets
 from podpath.capture.files import as_bytes, index_packets
-from podpath.capture.index import Contents
-from podpath.capture.read import join, read_capture
+from podpath.capture.index import Contents, join
+from podpath.capture.read import read_capture
 from tests.capture import frames
 
 SEGMENT = frames.tcp(0x18, options=bytes.fromhex("0101080a0000000700000008"), data=b"hello")

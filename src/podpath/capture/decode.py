@@ -16,6 +16,8 @@ from podpath.capture.work import Layer, Work
 CHUNK = 8_192
 """Packets that are decoded at once: with fewer NumPy's calls cost, with more the cache overflows."""
 
+INDEXED = ("time", "offset", "caplen", "wirelen", "interface")
+"""Columns that are known of a packet before it is decoded."""
 MOST = 1 << 30
 """Bytes that a packet can have; more is nonsense, whatever its record says."""
 
@@ -46,27 +48,49 @@ READERS: dict[Layer, Callable[[Group], Iterator[Work]]] = {
 def decode_packets(data: Bytes, index: Index, interfaces: Sequence[Interface], chunk: int = CHUNK) -> Packets:
     """Decode all packets of an index."""
     arrays = empty_arrays(len(index))
-    for name in ("time", "offset", "caplen", "wirelen", "interface"):
+    for name in INDEXED:
         arrays[name] = getattr(index, name)
     out = Output(data, arrays)
-    layers = [link_layer.LINK_TYPES.get(interface.link_type) for interface in interfaces]
-    desk = Desk(out)
-    for start in range(0, len(index), chunk):
-        rows = slice(start, min(start + chunk, len(index)))
-        numbers = index.interface[rows]
-        if len(set(layers)) == 1:
-            desk.take(layers[0], rows)
-            continue
-        for layer in {layers[number] for number in np.unique(numbers).tolist()}:
-            mine = np.isin(numbers, [number for number, each in enumerate(layers) if each is layer])
-            desk.take(layer, start + np.flatnonzero(mine))
-    desk.clear()
+    fill_columns(out, interfaces, chunk)
+    table = sorted(out.addresses.values())
+    renumber(out, table)
     return Packets(
         columns=Columns(**arrays),
         arps=Arps(**join_rows(Arps, out.arps)),
         quotes=Quotes(**join_rows(Quotes, out.quotes)),
-        addresses=out.addresses.values(),
+        addresses=tuple(table),
     )
+
+
+def fill_columns(out: Output, interfaces: Sequence[Interface], chunk: int = CHUNK) -> None:
+    """Decode the packets whose places stand in the columns already."""
+    number, count = out.arrays["interface"], len(out.arrays["interface"])
+    layers = [link_layer.LINK_TYPES.get(interface.link_type) for interface in interfaces]
+    desk = Desk(out)
+    for start in range(0, count, chunk):
+        rows = slice(start, min(start + chunk, count))
+        if len(set(layers)) == 1:
+            desk.take(layers[0], rows)
+            continue
+        numbers = number[rows]
+        for layer in {layers[number] for number in np.unique(numbers).tolist()}:
+            mine = np.isin(numbers, [number for number, each in enumerate(layers) if each is layer])
+            desk.take(layer, start + np.flatnonzero(mine))
+    desk.clear()
+
+
+def renumber(out: Output, table: Sequence[int]) -> None:
+    """Give IPv6 addresses the numbers that they have in a table, which holds all of them."""
+    places = {address: place for place, address in enumerate(table)}
+    mine = np.array([places[address] for address in out.addresses.values()], np.uint32)
+    for version, columns in (("version", ("src", "dst")), ("outer_version", ("outer_src", "outer_dst"))):
+        if len(mine) and version in out.written:
+            rows = np.flatnonzero(out.arrays[version] == 6)
+            for name in columns:
+                out.arrays[name][rows] = mine[out.arrays[name][rows]]
+    for quote in out.quotes:
+        if quote["version"][0] == 6:
+            quote["src"], quote["dst"] = mine[quote["src"]], mine[quote["dst"]]
 
 
 class Desk:

@@ -77,3 +77,28 @@ def empty_index() -> Index:
         time=np.zeros(0, np.int64),
         interface=np.zeros(0, np.uint16),
     )
+
+
+def part(index: Index, start: int, stop: int) -> Index:
+    """Give some packets of an index."""
+    return Index(
+        offset=index.offset[start:stop],
+        caplen=index.caplen[start:stop],
+        wirelen=index.wirelen[start:stop],
+        time=index.time[start:stop],
+        interface=index.interface[start:stop],
+    )
+
+
+def join(parts: list[Index]) -> Index:
+    """Put the parts of an index together."""
+    if len(parts) == 1:
+        return parts[0]
+    parts = parts or [empty_index()]
+    return Index(
+        offset=np.concatenate([each.offset for each in parts]),
+        caplen=np.concatenate([each.caplen for each in parts]),
+        wirelen=np.concatenate([each.wirelen for each in parts]),
+        time=np.concatenate([each.time for each in parts]),
+        interface=np.concatenate([each.interface for each in parts]),
+    )

@@ -37,6 +37,8 @@ class Output:
         """Begin with columns of zeros."""
         self.data, self.arrays = data, arrays
         self.addresses = Addresses()
+        self.written: set[str] = set()
+        """Columns in which something stands that is not zero."""
         self.arps: list[dict[str, NDArray[Any]]] = []
         self.quotes: list[dict[str, NDArray[Any]]] = []
 
@@ -176,6 +178,7 @@ class Group:
         else:
             column[members.rows(rows)] = values if isinstance(values, int) else values[members.chosen]
         written.add(name)
+        self.block.out.written.add(name)
 
     def position(self, at: int = 0) -> NDArray[Any] | int:
         """Say how many bytes from the packets' starts a place of the header stands."""

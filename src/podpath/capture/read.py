@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
-
 from podpath.capture.columns import Packets
+from podpath.capture.crew import Crew
 from podpath.capture.decode import decode_packets, unread_link_types
 from podpath.capture.files import as_bytes, index_packets
-from podpath.capture.index import Contents, Damage, Index, Interface, empty_index
+from podpath.capture.index import Contents, Damage, Interface, join, part
+from podpath.capture.together import read_together
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,11 +25,16 @@ class Capture:
     """Names that the file gives to addresses."""
 
 
-def read_capture(buffer: bytes | memoryview) -> Capture:
-    """Read all packets of a capture; what is damaged or cut is told. `ValueError` where it is no capture."""
+def read_capture(buffer: bytes | memoryview, crew: Crew | None = None) -> Capture:
+    """Read all packets of a capture; what is damaged or cut is told. `ValueError` where it is no capture.
+
+    A crew reads it together, and gives the same.
+    """
     data, contents = as_bytes(buffer), Contents()
-    index = join([*index_packets(data, contents)])
-    packets = decode_packets(data, index, contents.interfaces)
+    packets = None if crew is None or crew.size < 2 else read_together(data, contents, crew)
+    if packets is None:
+        contents = Contents()
+        packets = decode_packets(data, join([*index_packets(data, contents)]), contents.interfaces)
     damages = sorted([*contents.damages, *unread_link_types(contents.interfaces)])
     return Capture(packets=packets, interfaces=tuple(contents.interfaces), damages=tuple(damages), names=dict(contents.names))
 
@@ -43,28 +48,3 @@ def read_batches(buffer: bytes | memoryview, contents: Contents, batch: int = 1 
     for index in index_packets(data, contents):
         for start in range(0, len(index), batch):
             yield decode_packets(data, part(index, start, start + batch), contents.interfaces)
-
-
-def part(index: Index, start: int, stop: int) -> Index:
-    """Give some packets of an index."""
-    return Index(
-        offset=index.offset[start:stop],
-        caplen=index.caplen[start:stop],
-        wirelen=index.wirelen[start:stop],
-        time=index.time[start:stop],
-        interface=index.interface[start:stop],
-    )
-
-
-def join(parts: list[Index]) -> Index:
-    """Put the parts of an index together."""
-    if len(parts) == 1:
-        return parts[0]
-    parts = parts or [empty_index()]
-    return Index(
-        offset=np.concatenate([each.offset for each in parts]),
-        caplen=np.concatenate([each.caplen for each in parts]),
-        wirelen=np.concatenate([each.wirelen for each in parts]),
-        time=np.concatenate([each.time for each in parts]),
-        interface=np.concatenate([each.interface for each in parts]),
-    )
