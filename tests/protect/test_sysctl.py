@@ -229,6 +229,42 @@ def test_y7_who_wins_is_told_for_each_device(root: Path) -> None:
     assert lost["evidence"] == ["/usr/lib/sysctl.d/50-vendor.conf:2: net.ipv4.conf.lxc2.rp_filter = 1"]
 
 
+@pytest.mark.parametrize("folder", ["etc/sysctl.d", "usr/lib/sysctl.d"])
+def test_y7_a_new_drop_in_is_told_at_once(root: Path, folder: str) -> None:
+    """A file that will win at the next boot is named when it comes, and no more when it goes, long before the poll."""
+    keeper = kept(root, "net.core.somaxconn=4096")
+
+    def lost() -> list[str]:
+        return [finding.evidence[0] for finding in keeper.status().findings if finding.check == "sysctl-lost-at-boot"]
+
+    try:
+        (root / folder / "zz-rival.conf").write_text("net.core.somaxconn = 128\n", encoding="utf-8")
+        assert wait_until(lambda: lost() == [f"/{folder}/zz-rival.conf:1: net.core.somaxconn = 128"])
+        (root / folder / "zz-rival.conf").unlink()
+        assert wait_until(lambda: lost() == [])
+    finally:
+        keeper.stop()
+
+
+def test_y7_a_storm_of_drop_ins_is_read_once_a_second(root: Path) -> None:
+    """Whoever writes there a hundred times in a second costs a look or two, not a hundred."""
+    keeper = kept(root, "net.core.somaxconn=4096")
+
+    def looks() -> float:
+        return next(sample.value for sample in keeper.status().samples if sample.name == "sysctl_looks")
+
+    try:
+        time.sleep(0.2)
+        before = looks()
+        for number in range(100):
+            (root / "etc/sysctl.d/zz-rival.conf").write_text(f"net.core.somaxconn = {number}\n", encoding="utf-8")
+            time.sleep(0.01)
+        assert wait_until(lambda: any(finding.check == "sysctl-lost-at-boot" for finding in keeper.status().findings))
+        assert looks() - before <= 5
+    finally:
+        keeper.stop()
+
+
 @pytest.mark.skipif(not Path("/lib/systemd/systemd-sysctl").exists(), reason="needs systemd-sysctl")
 def test_y8_a_new_device_is_ours_after_udev(root: Path, tmp_path: Path) -> None:
     """A veth appears, udev's rule applies the distribution's drop-in to it a little later: the value ends as ours."""

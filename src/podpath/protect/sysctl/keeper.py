@@ -30,6 +30,8 @@ _log = logging.getLogger("podpath.protect.sysctl")
 
 GATHER_SECONDS = 0.02
 """How long events are gathered before a look: a burst of writes is one look."""
+READ_SECONDS = 1.0
+"""How often drop-ins are read at most, however often somebody writes there."""
 NEEDED = {"CAP_NET_ADMIN": "writing sysctls of the network"}
 
 
@@ -49,32 +51,38 @@ def keep_sysctls(desk: Desk, options: SysctlOptions, applier: Applier) -> None:
         _log.info("a profile was chosen", extra={"fields": {"profile": name, "because": sign}})
     guard, memory = Guard(duty, applier), _Memory()
     keys = tuple(setting.key for setting in duty.settings)
+    folders = frozenset(duty.root / directory for directory in DIRECTORIES)
     with (
         netlink.Monitor(netlink.LINK_GROUP, netlink.IPV4_NETCONF_GROUP, netlink.IPV6_NETCONF_GROUP) as monitor,
         DirectoryWatch(watched_directories(keys, duty.tree.root, duty.root), poll_seconds=options.poll) as watch,
     ):
-        due = next_thorough = time.monotonic()
+        due = next_thorough = may_read = time.monotonic()
         while not desk.stopping:
             now = time.monotonic()
             if now >= due:
                 thorough = now >= next_thorough
                 if thorough and AUTOMATIC in options.profiles and make_duty(options)[0].settings != duty.settings:
                     return  # the node shows other needs than before: begin anew with them
-                next_thorough = now + options.poll if thorough else next_thorough
+                if thorough:
+                    next_thorough, may_read = now + options.poll, now + READ_SECONDS
                 outcome = guard.look(now, thorough=thorough)
                 _remember(memory, outcome)
                 desk.report(make_status(outcome, memory, guard, now, watch.why_polling))
                 due = min(next_thorough, now + (guard.fights.next_mend(now) or options.poll))
             desk.wait(min(due - time.monotonic(), watch.pause()), monitor.fileno(), *watch.descriptors())
-            if concerns(monitor.events(), keys) or watch.changes():
+            changes = watch.changes()
+            if any(change.directory in folders for change in changes):
+                next_thorough = min(next_thorough, may_read)
+                due = min(due, next_thorough)
+            if concerns(monitor.events(), keys) or any(change.directory not in folders for change in changes):
                 desk.wait(GATHER_SECONDS)
                 due = min(due, time.monotonic())
 
 
 def watched_directories(keys: Iterable[Key], proc_sys: Path, root: Path) -> tuple[Path, ...]:
-    """Give the directories whose changes concern the declared keys, and an administrator's drop-ins; netconf tells of devices."""
+    """Give the directories whose changes concern the declared keys, and of drop-ins; netconf tells of devices."""
     folders = {key.path(proc_sys).parent for key in keys if not key.is_pattern}
-    return (*sorted(folders), *(root / directory for directory in DIRECTORIES[:2]))
+    return (*sorted(folders), *(root / directory for directory in DIRECTORIES))
 
 
 def concerns(events: Iterable[netlink.Event], keys: Iterable[Key]) -> bool:
