@@ -19,6 +19,8 @@ from podpath.net.errors import EvidenceError
 from podpath.net.probe import Probe
 from podpath.net.provenance import Gap, Source
 from podpath.node.case import Case
+from podpath.node.node import Node
+from podpath.node.probe_names import names_ends, resolve_probe
 
 
 def read_case(paths: Sequence[str], asked: Sequence[Probe] = (), *, live: bool = False) -> Case:
@@ -68,8 +70,13 @@ def _read_this_node(*, logs: bool) -> Evidence:
 
 
 def parse_probes(texts: Sequence[str]) -> tuple[Probe, ...]:
-    """Read probes; `UsageError` says which part is wrong."""
-    return tuple(Probe.parse(text) for text in texts)
+    """Read the probes that take no evidence to be read; `UsageError` says which part of one is wrong."""
+    return tuple(Probe.parse(text) for text in texts if not names_ends(text))
+
+
+def place_probes(texts: Sequence[str], node: Node) -> tuple[Probe, ...]:
+    """Read all probes, with the addresses that the evidence gives to names; `UsageError` says which names there are."""
+    return tuple(resolve_probe(text, node) for text in texts)
 
 
 def _states_something(reading: Reading) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from podpath.cli.case import parse_probes, read_captured, read_case
+from podpath.cli.case import parse_probes, place_probes, read_captured, read_case
 from podpath.cli.case_logs import read_chronicle
 from podpath.cli.options import Asked, live_option, output_options, window_options
 from podpath.cli.terminal import choose_style, progress
@@ -39,6 +39,7 @@ def diagnose(  # noqa: PLR0913 - click gives each option as one argument
 
     \b
     A probe is one line: PROTOCOL SOURCE > DESTINATION[:PORT] [from NETNS | in DEVICE]
+      tcp pod/shop/web-0 > svc/shop/api:http
       tcp 172.16.0.30 > 104.17.32.82:80
       udp 10.244.1.5 > 10.96.0.10:53 from pod-a
       icmp 10.0.0.1 > 10.0.0.2 in eth0
@@ -54,9 +55,9 @@ def diagnose(  # noqa: PLR0913 - click gives each option as one argument
     \b
     Exit codes: 0 nothing wrong found, 1 a fault found, 2 usage error or unreadable input, 3 undecided for lack of evidence.
     """  # noqa: D301  # click wants the backspace itself
-    questioned = parse_probes(probes)
     sources: list[Source] = []
-    case, _ = read_captured(evidence, questioned, sources, live=live)
+    case, _ = read_captured(evidence, parse_probes(probes), sources, live=live)
+    questioned = place_probes(probes, case.node)
     good_case = read_case(good) if good else None
     case, chronicle = read_chronicle(case, sources, asked)
     with progress("walking"):

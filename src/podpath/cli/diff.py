@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from podpath.cli.case import parse_probes, read_case
+from podpath.cli.case import parse_probes, place_probes, read_case
 from podpath.cli.options import output_options
 from podpath.cli.terminal import choose_style, progress
 from podpath.diagnosis.difference.compare import compare_cases
@@ -33,8 +33,9 @@ def diff(bad: str, good: str, probes: tuple[str, ...], *, as_json: bool, colour:
     \b
     Exit codes: 0 nothing fails on BAD, 1 a difference explains what fails, 2 usage error or unreadable input, 3 undecided.
     """  # noqa: D301  # click wants the backspace itself
-    questioned = parse_probes(probes)
-    bad_case, good_case = read_case((bad,), questioned), read_case((good,), questioned)
+    asked = parse_probes(probes)
+    bad_case, good_case = read_case((bad,), asked), read_case((good,), asked)
+    questioned = place_probes(probes, bad_case.node)
     with progress("walking"):
         comparison = compare_cases(bad_case, good_case, questioned)
     if as_json:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from podpath.cli.case import parse_probes, read_case
+from podpath.cli.case import place_probes, read_case
 from podpath.cli.lab_text import render_tally, render_twin
 from podpath.cli.options import evidence_argument
 from podpath.cli.terminal import choose_style, progress
@@ -222,7 +222,7 @@ def _notes(predicted: str, observed: str) -> list[str]:
 
 def _choose_probe(case: Case, probe: str | None) -> Probe:
     if probe:
-        return parse_probes((probe,))[0]
+        return place_probes((probe,), case.node)[0]
     failing = [attempt.probe for attempt in case.attempts if attempt.result != "ok"]
     if not failing:
         raise UsageError("the evidence shows no connection that fails; name one: --probe 'tcp 10.0.0.1 > 10.0.0.2:80'")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from podpath.cli.case import parse_probes, read_case
+from podpath.cli.case import parse_probes, place_probes, read_case
 from podpath.cli.options import live_option, output_options
 from podpath.cli.terminal import choose_style, progress
 from podpath.datapath.conversation import converse
@@ -30,13 +30,14 @@ def trace(evidence: tuple[str, ...], probe: str, *, live: bool, as_json: bool, c
     Examples:
       podpath trace bundle/ --probe 'tcp 10.244.1.5 > 10.96.0.1:443'
       podpath trace rules.txt routes.txt --probe 'udp 10.0.0.5:5353 > 10.0.0.53:53 in eth0' --json
+      podpath trace bundle/ pods.txt services.txt --probe 'tcp pod/shop/web-0 > svc/shop/api:http'
       sudo podpath trace --live --probe 'icmp 10.244.1.5 > 1.1.1.1'
 
     \b
     Exit codes: 0 it works, 1 it never works or only sometimes, 2 usage error or unreadable input, 3 undecided.
     """  # noqa: D301  # click wants the backspace itself
-    (asked,) = parse_probes((probe,))
-    case = read_case(evidence, (asked,), live=live)
+    case = read_case(evidence, parse_probes((probe,)), live=live)
+    (asked,) = place_probes((probe,), case.node)
     with progress("walking"):
         conversation = converse(case.node, asked)
     if as_json:

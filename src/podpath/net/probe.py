@@ -19,10 +19,11 @@ from podpath.net.packet import endpoint
 EPHEMERAL = 40000
 """The client port that is assumed where the probe names none."""
 
-_SYNTAX = re.compile(
+SYNTAX = re.compile(
     r"(?P<protocol>tcp|udp|icmp)\s+(?P<src>\S+)\s*(?:>|->)\s*(?P<dst>\S+)(?:\s+(?P<where>from|in)\s+(?P<place>\S+))?\s*",
     re.IGNORECASE,
 )
+"""A probe's parts; an end may be a name that only the evidence can tell the address of (`node.probe_names`)."""
 _ENDPOINT = re.compile(r"\[(?P<v6>[0-9A-Fa-f:.]+)\](?::(?P<p6>\d+))?|(?P<v4>[0-9.]+)(?::(?P<p4>\d+))?|(?P<bare>[0-9A-Fa-f:]+)")
 
 
@@ -44,12 +45,12 @@ class Probe(NamedTuple):
     def parse(cls, text: str) -> Probe:
         """Read the one-line spelling; `UsageError` says which part is wrong."""
         example = "for example: tcp 172.16.0.30 > 104.17.32.82:80"
-        found = _SYNTAX.fullmatch(text.strip())
+        found = SYNTAX.fullmatch(text.strip())
         if found is None:
             raise UsageError(f"expected PROTOCOL SOURCE > DESTINATION[:PORT] [from NETNS | in DEV], saw {text!r}; {example}")
         protocol = protocols.NUMBERS[found["protocol"].lower()]
-        src, sport = _parse_endpoint(found["src"])
-        dst, dport = _parse_endpoint(found["dst"])
+        src, sport = parse_endpoint(found["src"])
+        dst, dport = parse_endpoint(found["dst"])
         if src.family != dst.family:
             raise UsageError(f"source and destination are of different families in {text!r}")
         if protocol == protocols.ICMP and src.family == 6:
@@ -75,10 +76,11 @@ class Probe(NamedTuple):
         return f"{name} {ends}{place}"
 
 
-def _parse_endpoint(text: str) -> tuple[Address, int]:
+def parse_endpoint(text: str) -> tuple[Address, int]:
+    """Read an end of a probe: an address and its port, 0 where it names none; `UsageError` where it is none."""
     found = _ENDPOINT.fullmatch(text)
     if found is None:
-        raise UsageError(f"expected ADDRESS[:PORT], saw {text!r}")
+        raise UsageError(f"expected ADDRESS[:PORT], pod/NAMESPACE/NAME, svc/NAMESPACE/NAME[:PORT] or host, saw {text!r}")
     port = int(found["p6"] or found["p4"] or 0)
     try:
         address = Address.parse(found["v6"] or found["v4"] or found["bare"])

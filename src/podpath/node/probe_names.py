@@ -1,0 +1,160 @@
+"""Probes whose ends are named as kubectl names them.
+
+tcp pod/shop/web-0 > svc/shop/api:http
+udp host > svc/kube-system/kube-dns
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import NamedTuple
+
+from podpath.net import protocols
+from podpath.net.addresses import Address
+from podpath.net.errors import UsageError
+from podpath.net.packet import endpoint
+from podpath.net.probe import SYNTAX, Probe, parse_endpoint
+from podpath.node.node import HOST, Node, Service
+
+_NAMED = re.compile(
+    r"(?P<kind>po|pods?|svc|services?)/(?:(?P<namespace>[^/:\s]+)/)?(?P<name>[^/:\s]+)(?::(?P<port>[\w-]+))?|(?P<host>host)(?::(?P<at>\d+))?"
+)
+_SHOWN = 6
+"""Names that an error lists."""
+
+
+class End(NamedTuple):
+    """One way to spell an end with an address."""
+
+    address: Address
+    port: int = 0
+    netns: str | None = None
+    """The namespace that it is in; None where it is not known."""
+
+    def __str__(self) -> str:
+        """Spell it as a probe does."""
+        return endpoint(self.address, self.port) if self.port else str(self.address)
+
+
+def names_ends(text: str) -> bool:
+    """Tell whether a probe names an end: then it takes the evidence to read it."""
+    found = SYNTAX.fullmatch(text.strip())
+    return found is not None and any(_NAMED.fullmatch(found[end]) is not None for end in ("src", "dst"))
+
+
+def resolve_probe(text: str, node: Node) -> Probe:
+    """Read a probe, with the addresses of the pods and services that it names; `UsageError` says which names there are."""
+    found = SYNTAX.fullmatch(text.strip())
+    if found is None or not names_ends(text):
+        return Probe.parse(text)
+    protocol = protocols.NUMBERS[found["protocol"].lower()]
+    pairs = product(_resolve(found["src"], node, protocol), _resolve(found["dst"], node, protocol))
+    for source, destination in pairs:
+        if source.address.family == destination.address.family:
+            return _spell(found, source, destination)
+    raise UsageError(f"expected ends with addresses of one family in {text!r}, saw none that go together")
+
+
+def _spell(found: re.Match[str], source: End, destination: End) -> Probe:
+    """Read the probe with its names replaced; a pod's namespace sends, unless the probe says where it starts."""
+    place = f" {found['where']} {found['place']}" if found["where"] else ""
+    probe = Probe.parse(f"{found['protocol']} {source} > {destination}{place}")
+    return probe if place or source.netns is None else probe._replace(netns=source.netns)
+
+
+def _resolve(text: str, node: Node, protocol: int) -> tuple[End, ...]:
+    """Give the ways to spell an end: the one that it has, or those of what it names."""
+    found = _NAMED.fullmatch(text)
+    if found is None:
+        return (End(*parse_endpoint(text)),)
+    if found["host"]:
+        ends = tuple(_hosts(node, int(found["at"] or 0)))
+    elif found["kind"].startswith("p"):
+        ends = tuple(_pods(node, found["namespace"], found["name"], found["port"]))
+    else:
+        ends = tuple(_services(node, found, protocol))
+    if not ends:
+        raise UsageError(f"expected {_what(found)} that the evidence shows with its address, saw {text!r}; {_known(node, found)}")
+    return ends
+
+
+def _hosts(node: Node, port: int) -> Iterator[End]:
+    """Give the host's addresses, those on the devices of default routes first."""
+    uplinks = {hop.link for route in node.host.routes.items if route.prefix.length == 0 for hop in route.nexthops}
+    own = [item for item in node.host.addresses.items if item.scope == "global" and not item.address.is_loopback]
+    yield from (End(item.address, port, HOST) for item in sorted(own, key=lambda item: item.link not in uplinks))
+
+
+def _pods(node: Node, namespace: str | None, name: str, port: str | None) -> Iterator[End]:
+    """Give a pod's addresses: as kubectl shows them, or those in the namespace that is called as the pod is."""
+    number = _number(port)
+    found = [pod for pod in node.pods if pod.name == name and namespace in (None, pod.namespace) and pod.address is not None]
+    if len({pod.namespace for pod in found}) > 1:
+        raise UsageError(
+            f"pod/{name} is in several namespaces ({_list([pod.namespace for pod in found])}): name one, pod/NS/{name}"
+        )
+    for pod in found:
+        if pod.address is not None:
+            yield End(pod.address, number, pod.netns or _owner(node, pod.address))
+    inside = node.namespaces.get(name) if not found else None
+    for item in inside.addresses.items if inside is not None else ():
+        if item.scope == "global" and not item.address.is_loopback:
+            yield End(item.address, number, name)
+
+
+def _owner(node: Node, address: Address) -> str | None:
+    """Give the pod namespace that has an address."""
+    owners = (netns for netns in node.namespaces.values() if any(item.address == address for item in netns.addresses.items))
+    return next((netns.name for netns in owners if netns.name != HOST), None)
+
+
+def _services(node: Node, found: re.Match[str], protocol: int) -> Iterator[End]:
+    """Give a service's addresses at the port that is asked for, by number or name; at its only one where none is."""
+    services = [each for each in node.services if each.name == found["name"] and found["namespace"] in (None, each.namespace)]
+    if len({each.namespace for each in services}) > 1:
+        spaces = _list([each.namespace for each in services])
+        raise UsageError(f"svc/{found['name']} is in several namespaces ({spaces}): name one, svc/NS/{found['name']}")
+    for service in services:
+        port = _service_port(service, found["port"], protocol)
+        yield from (End(address, port) for address in service.addresses)
+
+
+def _service_port(service: Service, asked: str | None, protocol: int) -> int:
+    ports = [each for each in service.ports if each.protocol == protocol]
+    if protocol in (protocols.ICMP, protocols.ICMPV6) or (asked is not None and asked.isdigit()):
+        return _number(asked)
+    chosen = [each.port for each in ports if asked in (None, each.name)]
+    if len(chosen) != 1:
+        names = _list([f"{each.port}{f' ({each.name})' if each.name else ''}" for each in ports]) or "none"
+        raise UsageError(
+            f"svc/{service.namespace}/{service.name} has the {protocols.protocol_name(protocol)} ports: {names}; name one of them"
+        )
+    return chosen[0]
+
+
+def _number(port: str | None) -> int:
+    if port is not None and not port.isdigit():
+        raise UsageError(f"expected a port's number, saw {port!r}; only a service's ports have names")
+    return int(port or 0)
+
+
+def _what(found: re.Match[str]) -> str:
+    return "a host" if found["host"] else "a pod" if found["kind"].startswith("p") else "a service"
+
+
+def _known(node: Node, found: re.Match[str]) -> str:
+    if found["host"]:
+        return "it shows no address of the host: ip addr"
+    if found["kind"].startswith("p"):
+        names = [f"pod/{pod.namespace}/{pod.name}" for pod in node.pods if pod.address is not None]
+        names += [f"pod/{netns.name}" for netns in node.namespaces.values() if netns.role == "pod" and not netns.inferred]
+        return f"it shows {_list(names)}" if names else "it shows none: kubectl get pods -A -o wide"
+    names = [f"svc/{each.namespace}/{each.name}" for each in node.services]
+    return f"it shows {_list(names)}" if names else "it shows none: kubectl get svc -A"
+
+
+def _list(names: Sequence[str]) -> str:
+    shown = list(dict.fromkeys(names))
+    return ", ".join(shown[:_SHOWN]) + (f" and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else "")
