@@ -79,7 +79,7 @@ def test_sequence_numbers_become_bytes() -> None:
     ]
     capture = read_capture(frames.pcap([frames.ethernet(0x0800, frames.ipv4(6, packet)) for packet in packets]))
     joined = Joined([CapturedFile(name="a", capture=capture)])
-    data = np.flatnonzero(carries_data(joined))
+    data = np.flatnonzero(carries_data(joined, np.arange(len(joined))))
     found = cut_to_segments(joined, data, joined.column("time")[data], base)
 
     assert [0, 1, 3] == data.tolist()

@@ -7,7 +7,7 @@ points, unless a copy of it was lost between them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from podpath.capture.copies import ABSENT, Copy, Item, align
 from podpath.capture.identity import Keys, mix
 from podpath.capture.joined import Joined
-from podpath.capture.segments import unwrapped
+from podpath.capture.segments import begins, unwrapped
 from podpath.net.protocols import FIN, RST, SYN, TCP
 
 Numbers = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 BEHIND = 1 << 20
 """How far before the first number of a way a segment may begin: what lies further back is taken to lie 4 GB ahead."""
 
@@ -49,11 +50,14 @@ class Segments(NamedTuple):
                 yield int(self.rows[at]), max(low, int(self.start[at])), min(high, int(self.end[at]))
 
 
-def carries_data(joined: Joined, rows: Numbers | slice = slice(None)) -> NDArray[np.bool_]:
+def carries_data(joined: Joined, rows: Numbers) -> Mask:
     """Tell which packets are known by their bytes: data and FINs of TCP."""
-    flags = joined.column("flags")[rows]
-    sends = (joined.column("payload")[rows] > 0) | (flags & FIN != 0)
-    data: NDArray[np.bool_] = sends & (flags & (SYN | RST) == 0) & (joined.column("protocol")[rows] == TCP)
+    return sends_data(*(joined.column(name)[rows] for name in ("protocol", "flags", "payload")))
+
+
+def sends_data(protocol: NDArray[np.uint8], flags: NDArray[np.uint8], payload: NDArray[np.uint32]) -> Mask:
+    """Tell it of columns."""
+    data: Mask = ((payload > 0) | (flags & FIN != 0)) & (flags & (SYN | RST) == 0) & (protocol == TCP)
     return data
 
 
@@ -79,7 +83,7 @@ def cut_to_segments(joined: Joined, rows: Numbers, times: Numbers, base: int) ->
     )
 
 
-def sign_ranges(seq: NDArray[np.uint32], length: NDArray[np.int64]) -> Keys:
+def sign_ranges(seq: NDArray[np.uint32], length: NDArray[np.integer[Any]]) -> Keys:
     """Give a number for each segment so that the sum over segments depends only on how often each byte is in them."""
     end = seq + length.astype(np.uint32)
     signed: Keys = mix(end.astype(np.uint64) + np.uint64(1)) - mix(seq.astype(np.uint64) + np.uint64(1))
@@ -88,7 +92,8 @@ def sign_ranges(seq: NDArray[np.uint32], length: NDArray[np.int64]) -> Keys:
 
 def pair_bytes(parts: Sequence[Segments], *, every: bool = False) -> list[Item]:
     """Give the bytes that not all passages show equally often, copy by copy; with `every` those that they do, too."""
-    bounds = np.unique(np.concatenate([edge for part in parts for edge in (part.start, part.end)]))
+    edges = np.sort(np.concatenate([edge for part in parts for edge in (part.start, part.end)]))
+    bounds = edges[begins(edges)]
     if len(bounds) < 2:
         return []
     depth = np.stack([_depth(part, bounds) for part in parts])

@@ -16,6 +16,8 @@ from podpath.capture.sightings import ClockOffset
 
 MOST = 50_000
 """Packets that are looked at: more tell hardly more."""
+SIGHTINGS = 4
+"""How often each of them is looked for, at the most points that are usual."""
 ONE_CLOCK = 1_000_000
 """Nanoseconds within which two clocks that may be one are taken to be one: two files of one host, whose host nobody named."""
 Numbers = NDArray[np.int64]
@@ -52,11 +54,14 @@ class _Bound(NamedTuple):
     within: int
 
 
-def measure_clocks(joined: Joined, way: NDArray[np.int32]) -> Clocks:
-    """Estimate the offsets of all clocks against the first one; `way` is the connection's direction of each packet."""
+def measure_clocks(joined: Joined, way: NDArray[np.int32], passages: tuple[Numbers, Numbers]) -> Clocks:
+    """Estimate the offsets of all clocks against the first one; `way` is the connection's direction of each packet.
+
+    Of passages it takes the way and the point of each.
+    """
     hosts = list(dict.fromkeys(point.host for point in joined.points))
     of_point = np.array([hosts.index(point.host) for point in joined.points], np.int64)
-    bounds = _measure_pairs(joined, way, of_point) if len(hosts) > 1 else {}
+    bounds = _measure_pairs(joined, way, passages, of_point) if len(hosts) > 1 else {}
     known: dict[int, _Bound] = {0: _Bound(0, 0)}
     while True:
         reachable = [(bound.within, a, b) for (a, b), bound in bounds.items() if (a in known) != (b in known)]  # the surest first
@@ -77,9 +82,14 @@ def measure_clocks(joined: Joined, way: NDArray[np.int32]) -> Clocks:
     return Clocks(of_point, offsets, {pair: bound.within for pair, bound in bounds.items()})
 
 
-def _measure_pairs(joined: Joined, way: NDArray[np.int32], of_point: Numbers) -> dict[tuple[int, int], _Bound]:
+def _measure_pairs(
+    joined: Joined, way: NDArray[np.int32], passages: tuple[Numbers, Numbers], of_point: Numbers
+) -> dict[tuple[int, int], _Bound]:
     """Bound the offset between each two clocks by the packets that devices of both show."""
-    seen, groups = _tabulate(joined, way, of_point)
+    rows = _choose_rows(way, passages, of_point)
+    if not len(rows):
+        return {}
+    seen, groups = _tabulate(joined, way, of_point, rows)
     time, ways = joined.column("time"), way[groups]
     clock = np.zeros(len(seen), np.int64)
     clock[joined.device] = of_point
@@ -98,27 +108,46 @@ def _measure_pairs(joined: Joined, way: NDArray[np.int32], of_point: Numbers) ->
     return found
 
 
-def _tabulate(joined: Joined, way: NDArray[np.int32], of_point: Numbers) -> tuple[NDArray[np.int32], Numbers]:
+def _tabulate(joined: Joined, way: NDArray[np.int32], of_point: Numbers, rows: Numbers) -> tuple[NDArray[np.int32], Numbers]:
     """Give for each device the rows in which it shows packets that more than one clock saw, and the first row of each packet.
 
     A device that shows a packet twice (before and after NAT, say) is left out for it.
     """
-    same, clock = joined.same, of_point[joined.point]
-    shared = np.flatnonzero((way >= 0) & (way == way[same]) & (clock != clock[same]))
-    sure = (joined.column("ident")[shared] != 0) | (joined.column("tsval")[shared] != 0)
-    marked = np.zeros(len(joined), np.bool_)
-    marked[same[shared[sure] if sure.any() else shared]] = True
-    groups = np.flatnonzero(marked)
+    first, mine, clock = joined.group(rows), way.take(rows), of_point[joined.point[rows]]
+    agrees = mine == mine.take(first)
+    shared = np.flatnonzero(agrees & (clock != clock.take(first)))
+    sure = (joined.column("ident")[rows[shared]] != 0) | (joined.column("tsval")[rows[shared]] != 0)
+    place = np.full(len(rows), -1, np.int32)
+    place[first[shared[sure] if sure.any() else shared]] = 0
+    groups = np.flatnonzero(place == 0)
+    place[groups] = -1
     groups = groups[:: len(groups) // MOST + 1]
-    place = np.full(len(joined), -1, np.int32)
     place[groups] = np.arange(len(groups), dtype=np.int32)
-    rows = np.flatnonzero((place[same] >= 0) & (way == way[same]))
-    device, column = joined.device[joined.point[rows]], place[same[rows]]
+    column = place.take(first)
+    shown = np.flatnonzero((column >= 0) & agrees)
+    some, column = rows[shown], column[shown]
+    device = joined.device[joined.point[some]]
     table = np.full((int(joined.device.max()) + 1, len(groups)), -1, np.int32)
-    table[device, column] = rows
-    again = table[device, column] != rows
+    table[device, column] = some
+    again = table[device, column] != some
     table[device[again], column[again]] = -1
-    return table, groups
+    return table, rows[groups]
+
+
+def _choose_rows(way: NDArray[np.int32], passages: tuple[Numbers, Numbers], of_point: Numbers) -> Numbers:
+    """Give the packets of connections that more than one clock saw; of many connections, of some only."""
+    ways, points = passages
+    count = int(ways.max(initial=-1)) // 2 + 1
+    clock, connection = of_point[points], ways >> 1
+    lowest, highest = np.full(count, len(points)), np.full(count, -1)
+    np.minimum.at(lowest, connection, clock)
+    np.maximum.at(highest, connection, clock)
+    crossing = np.flatnonzero(lowest < highest)
+    packets = np.bincount(way + np.int32(1), minlength=2 * count + 1)[1:].reshape(-1, 2).sum(axis=1)
+    some = crossing[:: int(packets[crossing].sum()) // (SIGHTINGS * MOST) + 1]
+    chosen = np.zeros(2 * count + 1, np.bool_)  # the last is that of packets of no connection
+    chosen[2 * some] = chosen[2 * some + 1] = True
+    return np.flatnonzero(chosen.take(way))
 
 
 def _bound_each(ahead: Numbers, ways: NDArray[np.int32]) -> tuple[Numbers, Numbers]:

@@ -21,6 +21,8 @@ REPEATED = 10_000_000
 """Nanoseconds within which the same packet is shown twice by a capture that sees it on two devices."""
 MOST_PAIRS = 40_000
 """Pairs of copies that are weighed against each other; beyond (probes of a closed window) copies are paired in their order."""
+MANY = 500
+"""Packets from which on what all passages show once is left out before they are looked at one by one."""
 _OTHER_STAMP = 1 << 60
 
 
@@ -94,21 +96,22 @@ def pair_packets(joined: Joined, passages: Sequence[tuple[Numbers, Numbers]], *,
 
     What all passages show once is left out, unless `every` packet is asked for.
     """
-    if not every:
+    if not every and sum(len(rows) for rows, _ in passages) > MANY:
         passages = _leave_out_complete(joined, passages)
     groups: dict[int, list[list[Copy]]] = defaultdict(lambda: [[] for _ in passages])
     stamps = joined.column("tsval")
     for place, (rows, times) in enumerate(passages):
         for row, time, stamp, key in zip(
-            rows.tolist(), times.tolist(), stamps[rows].tolist(), joined.same[rows].tolist(), strict=True
+            rows.tolist(), times.tolist(), stamps[rows].tolist(), joined.keys[rows].tolist(), strict=True
         ):
             groups[key][place].append(Copy(row, time, stamp))
-    items = [Item(rows) for copies in groups.values() for rows in align([sorted(each, key=_time) for each in copies])]
+    open_ones = [copies for copies in groups.values() if every or any(len(each) != 1 for each in copies)]
+    items = [Item(rows) for copies in open_ones for rows in align([sorted(each, key=_time) for each in copies])]
     return _join_rewritten(joined, items)
 
 
 def _leave_out_complete(joined: Joined, passages: Sequence[tuple[Numbers, Numbers]]) -> list[tuple[Numbers, Numbers]]:
-    keys = [joined.same[rows] for rows, _ in passages]
+    keys = [joined.keys[rows] for rows, _ in passages]
     found, place, counts = np.unique(np.concatenate(keys), return_inverse=True, return_counts=True)
     once = np.ones(len(found), np.bool_)
     for mine in np.split(place, np.cumsum([len(each) for each in keys])[:-1]):
@@ -151,7 +154,10 @@ def leave_out_repeats(joined: Joined, rows: Numbers, *, repeating: bool) -> Numb
 
     With an identification the same packet is known for sure; without, only where the point repeats what has one (`repeating`).
     """
-    same, time, ident = joined.same[rows], joined.column("time")[rows], joined.column("ident")[rows]
+    same = joined.keys[rows]
+    if len(set(same.tolist())) == len(rows):
+        return rows
+    time, ident = joined.column("time")[rows], joined.column("ident")[rows]
     order = np.lexsort((time, same))
     again = np.zeros(len(rows), np.bool_)
     near = (same[order][1:] == same[order][:-1]) & (time[order][1:] - time[order][:-1] < REPEATED)

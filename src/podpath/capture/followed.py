@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podpath.capture.byte_ranges import Segments, carries_data, cut_to_segments, pair_bytes
-from podpath.capture.connection_identity import NONE
 from podpath.capture.copies import Item, leave_out_repeats, pair_packets
 from podpath.capture.matching import Matching
 from podpath.capture.path_order import Apart, Placed
@@ -76,10 +75,5 @@ def _shifts(apart: Apart, count: int) -> dict[int, int]:
 
 def _base(matching: Matching, way: int, placed: Sequence[Placed]) -> int:
     """Give the initial sequence number of who sends; where nobody saw it, the number that the first point saw first."""
-    instances = matching.instances
-    mine = matching.linked.connection == way >> 1
-    values = (instances.server_isn if way & 1 else instances.client_isn)[mine]
-    known = values[values != NONE]
-    if len(known):
-        return int(known[0])
-    return int(matching.joined.column("seq")[placed[0].rows[0]])
+    known = matching.first_number(way)
+    return known if known is not None else int(matching.joined.column("seq")[placed[0].rows[0]])

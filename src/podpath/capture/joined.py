@@ -101,15 +101,14 @@ class Joined:
         """For each packet the first of all captures with the same key."""
         return group_equal(self.keys)
 
-    def alike(self, rows: Rows) -> Rows:
-        """Give for each of some packets the first of them with the same key, without looking at all others."""
+    def group(self, rows: Rows) -> NDArray[np.int32]:
+        """Give for each of some packets the place of the first of them with the same key, without looking at all others."""
         bounds = np.searchsorted(rows, self.starts)
         parts = [
             make_keys(columns, digest, rows[bounds[at] : bounds[at + 1]] - self.starts[at], identified=self._identified)
             for at, (columns, digest) in enumerate(zip(self.columns, self._digests, strict=True))
         ]
-        found: Rows = rows[group_equal(_concatenate(parts, np.uint64))]
-        return found
+        return group_equal(_concatenate(parts, np.uint64))
 
     def place(self, row: int) -> tuple[int, int]:
         """Give the file of a packet, and its row in it."""

@@ -173,7 +173,7 @@ def _marks(joined: Joined, instances: Instances, group: list[int]) -> _Marks:
     numbers = instances.number[rows]
     for each in group:
         ends = joined.ends(int(instances.first[each]))
-        marks[each] = set(joined.same[rows[numbers == each]].tolist()), {(ends.src, ends.sport), (ends.dst, ends.dport)}
+        marks[each] = set(joined.keys[rows[numbers == each]].tolist()), {(ends.src, ends.sport), (ends.dst, ends.dport)}
     return marks
 
 
@@ -233,7 +233,7 @@ def _find_shared(joined: Joined, instances: Instances, open_ended: NDArray[np.bo
         every = _Shared(np.arange(len(joined)), joined.same.astype(np.int64))
     else:
         rows = np.flatnonzero((protocol != TCP) & (number >= 0))
-        every = _Shared(rows, joined.alike(rows))
+        every = _Shared(rows, rows[joined.group(rows)])
     hot = np.append(open_ended, np.False_)  # the last is that of packets of no instance
     some = every.keep(hot.take(number.take(every.rows)) | hot.take(number.take(every.first)))
     mine, its = number[some.rows], number[some.first]

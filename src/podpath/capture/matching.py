@@ -95,16 +95,23 @@ class Matching:
         """Give one connection as all points show it; `IndexError` where there is none of that number."""
         if not 0 <= number < len(self):
             raise IndexError(f"expected a connection from 0 to {len(self) - 1}, saw {number}")
-        mine = np.flatnonzero(self.linked.connection == number)
-        isns = [
-            next((int(value) for value in values[mine].tolist() if value != NONE), None)
-            for values in (self.instances.client_isn, self.instances.server_isn)
-        ]
         forward, backward = self._describe(2 * number), self._describe(2 * number + 1)
         some = (forward.passages or backward.passages)[0]
         return Connection(
-            number=number, protocol=some.ends.protocol, client_isn=isns[0], server_isn=isns[1], forward=forward, backward=backward
+            number=number,
+            protocol=some.ends.protocol,
+            client_isn=self.first_number(2 * number),
+            server_isn=self.first_number(2 * number + 1),
+            forward=forward,
+            backward=backward,
         )
+
+    def first_number(self, way: int) -> int | None:
+        """Give the initial sequence number of who sends a way; None where nobody saw it."""
+        order, starts = self._by_connection
+        mine = order[starts[way >> 1] : starts[(way >> 1) + 1]]
+        values = self.instances.server_isn if way & 1 else self.instances.client_isn
+        return next((value for value in values[mine].tolist() if value != NONE), None)
 
     def _describe(self, way: int) -> Way:
         passages = tuple(self._describe_passage(placed) for placed in self.order(way))
@@ -148,14 +155,19 @@ class Matching:
     @cached_property
     def measured(self) -> Clocks:
         """The clocks, as the package uses them."""
-        return measure_clocks(self.joined, self.way)
+        return measure_clocks(self.joined, self.way, (self.passages.way, self.passages.point))
 
     @cached_property
     def _by_way(self) -> tuple[Numbers, Numbers]:
         """The packets of all ways, way by way, and where each begins."""
-        numbers = self.way.astype(np.int64) + 1
-        order = order_by(numbers)
-        return order, np.cumsum(np.bincount(numbers, minlength=2 * len(self) + 1))
+        numbers = self.way + np.int32(1)
+        return order_by(numbers), np.cumsum(np.bincount(numbers, minlength=2 * len(self) + 1))
+
+    @cached_property
+    def _by_connection(self) -> tuple[Numbers, Numbers]:
+        """The instances of all connections, connection by connection, and where each begins."""
+        numbers = self.linked.connection + 1
+        return order_by(numbers), np.cumsum(np.bincount(numbers, minlength=len(self) + 1))
 
     def _find_passages(self) -> Passages:
         """Give the passages numbers."""

@@ -9,25 +9,19 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from podpath.capture.byte_ranges import carries_data, sign_ranges
-from podpath.capture.identity import mix
-from podpath.capture.matching import Matching
+from podpath.capture.byte_ranges import sends_data, sign_ranges
+from podpath.capture.identity import Keys, mix
+from podpath.capture.matching import SLAB, Matching
+from podpath.capture.segments import begins
 from podpath.net.protocols import FIN
-
-Numbers = NDArray[np.int64]
 
 
 def find_open_ways(matching: Matching) -> list[int]:
     """Give the ways whose passages differ, and those that do not pass the devices that the other direction passes."""
-    joined, passages = matching.joined, matching.passages
+    passages = matching.passages
     if not len(passages.way):
         return []
-    rows = np.flatnonzero(passages.number >= 0)
-    data = carries_data(joined)
-    length = joined.column("payload").astype(np.int64) + (joined.column("flags") & FIN != 0)
-    values = np.where(data, sign_ranges(joined.column("seq"), length), mix(joined.loose_keys))
-    sums = np.zeros(len(passages.way), np.uint64)
-    np.add.at(sums, passages.number[rows], values[rows])
+    sums = _sum_up(matching)
     count = 2 * len(matching)
     reference = np.zeros(count, np.uint64)
     reference[passages.way] = sums
@@ -40,10 +34,28 @@ def find_open_ways(matching: Matching) -> list[int]:
     return [int(way) for way in np.flatnonzero(differing & used)]
 
 
+def _sum_up(matching: Matching) -> Keys:
+    """Give for each passage a number that depends only on what it shows."""
+    joined, number = matching.joined, matching.passages.number
+    protocol, flags, seq, payload = (joined.column(name) for name in ("protocol", "flags", "seq", "payload"))
+    sums = np.zeros(len(matching.passages.way) + 1, np.uint64)  # the last is that of packets of no passage
+    for start in range(0, len(joined), SLAB):
+        slab = slice(start, start + SLAB)
+        data = sends_data(protocol[slab], flags[slab], payload[slab])
+        values = mix(joined.loose_keys[slab])
+        values *= ~data
+        signed = sign_ranges(seq[slab], payload[slab] + (flags[slab] & FIN != 0))
+        signed *= data
+        values += signed
+        np.add.at(sums, number[slab], values)
+    return sums[:-1]
+
+
 def _device_sets(matching: Matching, count: int) -> NDArray[np.uint64]:
     """Give for each way a number that depends only on which devices it passes."""
     devices = int(matching.joined.device.max()) + 1
-    words = np.unique(matching.passages.way * devices + matching.joined.device[matching.passages.point])
+    words = np.sort(matching.passages.way * devices + matching.joined.device[matching.passages.point])
+    words = words[begins(words)]
     sets = np.zeros(count, np.uint64)
     np.add.at(sets, words // devices, mix((words % devices + 1).astype(np.uint64)))
     return sets

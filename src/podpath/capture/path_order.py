@@ -87,10 +87,11 @@ class _Look:
 
     def __init__(self, joined: Joined, placed: Placed) -> None:
         self._joined, self._placed = joined, placed
-        names = (joined.column(name)[placed.rows] for name in ("ident", "tsval"))
-        self._nameless = not any(values.any() for values in names)
-        """Whether none of its packets has what tells it from one that was sent again."""
         self._by_key: dict[bool, tuple[dict[int, int], dict[int, list[int]]]] = {}
+
+    def _is_nameless(self) -> bool:
+        """Tell whether none of its packets has what tells it from one that was sent again."""
+        return not any(self._joined.column(name)[self._placed.rows].any() for name in ("ident", "tsval"))
 
     def until(self, other: _Look, *, comparable: bool) -> Later | None:
         """Say how much later another passage sees the same packets; None where they have nothing in common.
@@ -102,7 +103,7 @@ class _Look:
             once_there, often_there = other._times(by_start)
             apart = sorted(once_there[key] - time for key, time in once.items() if key in once_there)
             median = apart[len(apart) // 2] if apart else 0
-            if apart and not (comparable and abs(median) > PLAUSIBLE and self._nameless and other._nameless):
+            if apart and not (comparable and abs(median) > PLAUSIBLE and self._is_nameless() and other._is_nameless()):
                 return Later(median, max(apart[-1] - median, median - apart[0]))
             pairs = [
                 late - early
@@ -119,7 +120,7 @@ class _Look:
         """Give the times of what stands once and of what stands often; of data by the first byte, not the whole packet."""
         if by_start not in self._by_key:
             joined, rows, times = self._joined, self._placed.rows, self._placed.times
-            values: NDArray[Any] = joined.same[rows]
+            values: NDArray[Any] = joined.keys[rows]
             if by_start:
                 data = (joined.column("payload")[rows] > 0) & (joined.column("protocol")[rows] == TCP)
                 rows, times = rows[data], times[data]

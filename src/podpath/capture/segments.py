@@ -82,4 +82,6 @@ class Runs:
 
 def unwrapped(values: NDArray[np.uint32]) -> Numbers:
     """Give numbers that wrap at 32 bits relative to the first of them, without the wrap."""
-    return Runs(np.zeros(len(values), np.uint8)).unwrapped(values)
+    total = np.zeros(len(values), np.int64)
+    np.cumsum((values[1:] - values[:-1]).view(np.int32), out=total[1:])
+    return total

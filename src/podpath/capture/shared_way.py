@@ -38,7 +38,7 @@ def _share(matching: Matching, way: int, near: tuple[str, str], far: tuple[str, 
     if near not in rows or far not in rows:
         return False
     one, other = np.concatenate(rows[near]), np.concatenate(rows[far])
-    return any(bool(np.isin(values[one], values[other]).any()) for values in (joined.same, joined.column("seq")))
+    return any(bool(np.isin(values[one], values[other]).any()) for values in (joined.keys, joined.column("seq")))
 
 
 def _place(matching: Matching, point: int) -> tuple[str, str]:
