@@ -261,6 +261,54 @@ def test_inbound_is_proven_with_somebody_outside(bare: Pod, backend: str, *, inb
     assert {4: "passed", 6: "passed"} == answer.states("skipped-inbound")
 
 
+OWN = """
+import socket
+own = {socket.AF_INET: ("10.9.0.2", "10.9.0.1"), socket.AF_INET6: ("fd00:9::2", "fd00:9::1")}
+for family, (address, gateway) in own.items():
+    with socket.create_server((address, 15104), family=family) as server:
+        for device, source in ((b"", ""), (b"eth0", ""), (b"lo", ""), (b"", "127.0.0.1" if family == socket.AF_INET else "::1")):
+            with socket.socket(family) as one:
+                one.settimeout(0.3)
+                try:
+                    one.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, device)
+                    one.bind((source, 0))
+                    one.connect((address, 15104))
+                    print("connected")
+                except OSError as error:
+                    print(error)
+        with socket.socket(family) as one:
+            one.settimeout(0.3)
+            try:
+                if family == socket.AF_INET:  # a loose source route by the gateway and back
+                    route = bytes((131, 11, 4)) + socket.inet_aton(gateway) + socket.inet_aton(address) + b"\\0"
+                    one.setsockopt(socket.IPPROTO_IP, socket.IP_OPTIONS, route)
+                one.connect((gateway, 15104))
+            except OSError as error:
+                print(error)
+"""
+
+
+@INBOUND
+def test_no_connection_of_its_own_meets_a_pods_inbound_rules(bare: Pod) -> None:
+    """Why somebody outside is needed: whatever a pod without rights connects to, PREROUTING is not asked; the node does."""
+    bare.restore(*linkerd(outbound=False))
+    user = (*UNPRIVILEGED, f"--reuid={SOMEBODY}", f"--regid={SOMEBODY}")
+    run("ip", "netns", "exec", bare.node, "sysctl", "-qw", "net.ipv4.ip_forward=1")
+    connected = bare.exec(*user, sys.executable, "-c", OWN).count("connected")
+
+    def asked() -> list[int]:
+        listed = "".join(bare.exec(program, "-t", "nat", "-vxnL", "PROXY_INIT_REDIRECT") for program in ("iptables", "ip6tables"))
+        return [int(line.split()[0]) for line in listed.splitlines() if "4143" in line]
+
+    before = asked()
+    for address in ("10.9.0.2", "fd00:9::2"):
+        code = f"import socket; socket.create_connection(({address!r}, 15104), 1)"
+        subprocess.run(["ip", "netns", "exec", bare.node, sys.executable, "-c", code], capture_output=True, check=False)
+
+    assert ([0, 0], [1, 1]) == (before, asked())
+    assert connected >= 6, "the pod reaches itself in both families"
+
+
 @INBOUND
 def test_inbound_that_is_missing_in_one_family_is_found(bare: Pod) -> None:
     """Outbound rules in both families, inbound in IPv4 alone: IPv6 fails, with the rule that is missing."""

@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 
 from podpath.protect.apply import Applier, ApplyError
 from podpath.protect.order.listings import legacy_tables
+from podpath.protect.sysctl.dropped import NAME
 from podpath.protect.sysctl.keys import parse_key
 from podpath.protect.sysctl.tree import Tree
 
@@ -59,8 +60,8 @@ def _listings() -> Iterator[tuple[str, ...]]:
     yield ("nft", "-t", "list", "table", "ip6", "kube-proxy")
 
 
-def find_contradictions(tree: Tree, listings: Iterable[Listing]) -> tuple[Contradiction, ...]:
-    """Hold the key against the rules; nothing where there is no kube-proxy, or no conntrack."""
+def find_contradictions(tree: Tree, listings: Iterable[Listing], dropped: int | None = None) -> tuple[Contradiction, ...]:
+    """Hold the key against the rules; nothing without a kube-proxy, or conntrack. `dropped` is what the rule counted."""
     value = tree.read(BE_LIBERAL).value
     if value is None:
         return ()
@@ -72,7 +73,8 @@ def find_contradictions(tree: Tree, listings: Iterable[Listing]) -> tuple[Contra
         drop = _DROPS.search(listing.text)
         if drop is not None and value != "0":
             line = drop[0].strip()
-            found.append(Contradiction("drops-though-liberal", (setting, f"{listing.command}: {line}")))
+            counted = () if dropped is None else (f"nfacct {NAME}: {dropped} packets dropped",)
+            found.append(Contradiction("drops-though-liberal", (setting, f"{listing.command}: {line}", *counted)))
         elif drop is None and value == "0":
             absent = f"{listing.command}: no rule drops what conntrack calls INVALID"
             found.append(Contradiction("lets-pass-though-strict", (setting, absent)))

@@ -16,6 +16,7 @@ from podpath.protect.capabilities import held_capabilities
 from podpath.protect.fights import Fights
 from podpath.protect.sysctl import findings as tell
 from podpath.protect.sysctl.conntrack import BE_LIBERAL, find_contradictions, list_rules
+from podpath.protect.sysctl.dropped import read_dropped
 from podpath.protect.sysctl.effective import rule_of
 from podpath.protect.sysctl.judgement import Judgement, judge_settings
 from podpath.protect.sysctl.keys import Key
@@ -202,7 +203,8 @@ class Guard:
         value = self.duty.tree.read(BE_LIBERAL).value
         if self._compared is None or self._compared[0] != value or now - self._compared[1] >= COMPARE_SECONDS:
             listings = list_rules(replace(self.applier, dry_run=False, tell=None))
-            self._compared = (value, now, tell.find_contradicting(find_contradictions(self.duty.tree, listings)))
+            found = find_contradictions(self.duty.tree, listings, read_dropped())
+            self._compared = (value, now, tell.find_contradicting(found))
         return self._compared[2]
 
     def _look_for_rivals(self) -> Rivals:
