@@ -19,6 +19,7 @@ from podpath.net.provenance import Gap, Source
 
 if TYPE_CHECKING:
     from podpath.capture.read import Capture
+    from podpath.collect.printed import ReadText
 
 MAGICS = tuple(
     bytes.fromhex(magic) for magic in ("d4c3b2a1", "a1b2c3d4", "4d3cb2a1", "a1b23c4d", "34cdb2a1", "a1b2cd34", "0a0d0d0a")
@@ -44,6 +45,8 @@ class Kept(NamedTuple):
     place: Place
     devices: Mapping[int, str]
     """Names of devices by their index."""
+    printed: ReadText | None = None
+    """The text, where the capture is a printed one: its packets are quoted by their lines."""
 
 
 End = tuple[Address | None, int]
@@ -93,20 +96,42 @@ def read_packets(
     return _show(Kept(name, capture, data, place, devices or {}), gaps)
 
 
+def read_printed(name: str, data: bytes | memoryview, keep: Keep = forget) -> Evidence | None:
+    """Give of a long printed capture the lines that tell of a failure; None where it is to be read line by line."""
+    from podpath.collect.printed import read_text  # noqa: PLC0415 - the readers of text are slow to load
+
+    try:
+        read = read_text(name, data)
+    except ImportError:  # without NumPy every line is read by itself
+        return None
+    if read is None:
+        return None
+    kept = Kept(name, read.packed.capture, b"", NOWHERE, read.packed.devices, read)
+    keep(kept)
+    from podpath.capture.telling import select_telling  # noqa: PLC0415 - as above
+
+    rows = select_telling(read.packed.capture.packets).tolist()
+    return Evidence((read.show(rows),), (make_gap(name, _say_how_many(kept, rows)),))
+
+
+def _say_how_many(kept: Kept, rows: list[int]) -> str:
+    count = len(kept.capture.packets)
+    return f"of {count} packets only ARP, ICMP errors and connections that may have failed are shown: {len(rows)}"
+
+
 def _show(kept: Kept, gaps: list[Gap]) -> Evidence:
     """Print the packets: all of them, a line each, or those of a long capture that tell of a failure, each with its number."""
     from podpath.capture.lines import render_lines  # noqa: PLC0415 - as above
     from podpath.capture.telling import select_telling  # noqa: PLC0415 - as above
 
-    name, capture, _, _, devices = kept
+    name, capture, devices = kept.name, kept.capture, kept.devices
     packets = capture.packets
     count = len(packets)
     rows = list(range(count)) if count <= WHOLE else select_telling(packets).tolist()
     lines = _with_sums(kept, rows, render_lines(packets, rows, devices))
     if count > WHOLE:
         lines = [f"{row + 1}  {line}" for row, line in zip(rows, lines, strict=True)]
-        why = f"of {count} packets only ARP, ICMP errors and connections that may have failed are shown: {len(rows)}"
-        gaps.append(make_gap(name, why))
+        gaps.append(make_gap(name, _say_how_many(kept, rows)))
     start = next((at for at, line in enumerate(lines) if line), 0)
     source = _as_source(kept, lines[start:], start + 1)
     return Evidence((source,) if any(lines) else (), tuple(gaps))
@@ -133,6 +158,8 @@ def show_ends(kept: Kept, one: End, other: End) -> Source | None:
     if len(packets) <= WHOLE:
         return None
     rows = sorted({*select_ends(packets, one, other).tolist(), *select_telling(packets).tolist()})
+    if kept.printed is not None:
+        return kept.printed.show(rows)
     lines = _with_sums(kept, rows, render_lines(packets, rows, kept.devices))
     return _as_source(kept, [f"{row + 1}  {line}" for row, line in zip(rows, lines, strict=True)], 1)
 

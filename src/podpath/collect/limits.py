@@ -11,6 +11,8 @@ class Limits:
 
     output_bytes: int = 128 << 20
     """Of one file that is one command's output: 150,000 rules of kube-proxy are 25 MB."""
+    printed_bytes: int = 1 << 30
+    """Of one printed capture, whose lines become columns: 200 bytes each, as many as they have."""
     text_bytes: int = 4 << 20
     """Of one document or log: what people paste is far less, and its lines are looked at one by one."""
     files: int = 20_000

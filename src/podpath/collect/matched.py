@@ -158,6 +158,10 @@ def _show_kept(kept: Kept) -> _Shown:
     from podpath.capture.lines import render_lines  # noqa: PLC0415 - as above
     from podpath.capture.points import CapturedFile  # noqa: PLC0415 - as above
 
+    if kept.printed is not None:
+        printed = kept.printed
+        file = CapturedFile(name=kept.name, capture=kept.capture, devices=kept.devices)
+        return _Shown(file, lambda number: printed.quote(number - 1))
     device = parse_command(kept.place.command).option("-i", "--interface") if kept.place.command else None
     file = CapturedFile(
         name=kept.name,

@@ -8,12 +8,14 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
 from podpath.collect import archives, captures
 from podpath.collect.limits import DEFAULT, Limits
+from podpath.collect.mapping import map_file
+from podpath.collect.printed import is_printed
 from podpath.evidence.bundle import ReadPackets, assemble_bundle, is_bundle
 from podpath.evidence.files import parse_file, split_lines
 from podpath.evidence.formats import LIKELY
@@ -64,12 +66,13 @@ def _read_path(path: str, limits: Limits, stdin: BinaryIO | None, keep: captures
 
 def _read_stream(stream: BinaryIO, limits: Limits, keep: captures.Keep) -> Evidence:
     data = stream.read(limits.output_bytes + 1)
-    gaps = (
-        [] if len(data) <= limits.output_bytes else [make_gap("stdin", f"only the first {limits.output_bytes >> 20} MB are read")]
-    )
+    gaps = []
+    if len(data) > limits.output_bytes:
+        data = data[: data.rfind(b"\n") + 1] or data
+        gaps = [make_gap("stdin", f"only the first {limits.output_bytes >> 20} MB are read")]
     if not data.strip():
         raise EvidenceError("standard input is empty: pipe the output of a command or a ticket into it")
-    found = _parse("stdin", data, len(data), limits, keep)
+    found = _parse_whole("stdin", data, limits, keep)
     return Evidence(found.sources, (*gaps, *found.gaps))
 
 
@@ -80,9 +83,34 @@ def _read_file(name: str, file: BinaryIO, size: int, limits: Limits, keep: captu
         return captures.read_mapped(name, file, keep)
     if archives.is_archive(head):
         return _read_archive(name, file, size, limits, keep)
+    long = _read_printed(name, head, lambda: map_file(file), limits, keep) if size > _HEAD else None
+    if long is not None:
+        return long
+    file.seek(0)
     if not head.strip() and size <= _HEAD:
         raise EvidenceError(f"{name}: the file is empty")
     return _parse(name, file.read(_share(name, head, size, limits)), size, limits, keep)
+
+
+def _read_printed(
+    name: str, head: bytes, load: Callable[[], bytes | memoryview], limits: Limits, keep: captures.Keep
+) -> Evidence | None:
+    """Read a file that is one long output of tcpdump as packets; None for any other."""
+    if not is_printed(head):
+        return None
+    data = load()
+    if len(data) <= limits.printed_bytes:
+        return captures.read_printed(name, data, keep)
+    cut = data[: limits.printed_bytes]
+    found = captures.read_printed(name, cut[: bytes(cut[-_HEAD:]).rfind(b"\n") + 1 - _HEAD], keep)
+    why = f"only the first {limits.printed_bytes >> 20} MB of {len(data) >> 20} MB are read"
+    return None if found is None else Evidence(found.sources, (*found.gaps, make_gap(name, why)))
+
+
+def _parse_whole(name: str, data: bytes, limits: Limits, keep: captures.Keep) -> Evidence:
+    """Parse a file's content that is there as a whole."""
+    long = _read_printed(name, data[:_HEAD], lambda: data, limits, keep) if len(data) > _HEAD else None
+    return long if long is not None else _parse(name, data, len(data), limits, keep)
 
 
 def _share(name: str, head: bytes, size: int, limits: Limits) -> int:
@@ -120,7 +148,7 @@ def _parse(name: str, data: bytes, size: int, limits: Limits, keep: captures.Kee
 def _read_archive(name: str, file: BinaryIO, size: int, limits: Limits, keep: captures.Keep) -> Evidence:
     if not _holds_tar(name, file, size, limits):
         data = archives.read_single(name, file, size, limits)
-        return _parse(name, data, len(data), limits, keep)
+        return _parse_whole(name, data, limits, keep)
     members = list(archives.read_members(name, file, size, limits))
     refused = [make_gap(f"{name}/{member.name}", member.refused) for member in members if member.refused]
     if not any(member.data for member in members):
@@ -146,7 +174,7 @@ def _assemble(files: list[tuple[str, str, bytes]], limits: Limits, keep: capture
     gaps: list[Gap] = []
     for _, shown, data in files:
         try:
-            found = _parse(shown, data, len(data), limits, keep)
+            found = _parse_whole(shown, data, limits, keep)
         except (EvidenceError, MissingExtra) as error:
             gaps.append(make_gap(shown, str(error)))
             continue

@@ -1,0 +1,368 @@
+"""Many lines of text read side by side: a place in each of them, moved on together by what stands there.
+
+A step looks at eight bytes of each line as one number, so that digits are found, counted and added up by arithmetic on whole
+arrays. A line in which something else stands than is asked for is no longer `good`; what is read of it then means nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from podpath.capture.index import Bytes, Offsets
+
+Words = NDArray[np.uint64]
+Mask = NDArray[np.bool_]
+ROOM = 1 << 12
+"""Bytes of zeros behind a text: no line's reading goes further past its end than that."""
+FEW = 6
+"""Different texts that are looked up one after the other, before all that are left are sorted."""
+WIDEST = 40
+"""Bytes of the longest word that is looked up as a whole: an IPv6 address has up to 39."""
+
+
+def _word(text: bytes) -> np.uint64:
+    return np.uint64(int.from_bytes(text.ljust(8, b"\0"), "little"))
+
+
+_ZEROS, _HIGH, _PAST_NINE = _word(b"0" * 8), _word(b"\x80" * 8), _word(b"\x76" * 8)
+_ONES, _SPACES = _word(b"\1" * 8), _word(b" " * 8)
+_TENS, _HUNDREDS, _MYRIADS = np.uint64(2561), np.uint64(6553601), np.uint64(42949672960001)
+_PAIRS, _QUADS = _word(b"\xff\0" * 4), _word(b"\xff\xff\0\0" * 2)
+_FULL = tuple(_word(b"\xff" * size) for size in range(9))
+_POINT = np.uint64(ord("."))
+_BYTE, _8, _16, _32, _33 = np.uint64(255), np.uint64(8), np.uint64(16), np.uint64(32), np.uint64(33)
+_BIAS, _TOP = 1023, np.int64(71)
+_UNKNOWN = -2
+_MIX, _SPREAD = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0x9E3779B97F4A7C15)
+_POWERS = np.array([10**power for power in range(9)], np.uint64)
+_ADDRESS_SIGNS = np.zeros(256, np.bool_)
+_ADDRESS_SIGNS[[*b"0123456789abcdef:"]] = True
+_MAC_COLONS, _MAC_TAIL = _word(b"\0\0:\0\0:\0\0"), _word(b":\0\0:\0\0:\0")
+
+
+class Text:
+    """The bytes of some lines, in memory of their own with room behind them."""
+
+    __slots__ = ("_eights", "_pairs", "_wide", "bytes")
+
+    def __init__(self, data: Bytes) -> None:
+        """Copy the bytes."""
+        self.bytes = np.zeros(len(data) + ROOM, np.uint8)
+        self.bytes[: len(data)] = data
+        self._eights, self._pairs, self._wide = (self._windows(width) for width in (8, 16, WIDEST))
+
+    def _windows(self, width: int) -> NDArray[Any]:
+        """See the bytes as overlapping words; of a type without alignment, which NumPy picks from the fast way."""
+        return np.ndarray((len(self.bytes) - width + 1,), np.dtype(("V", width)), self.bytes.data, 0, (1,))
+
+    def word(self, at: Offsets) -> Words:
+        """Give the eight bytes at each place, the first as the lowest."""
+        return self._eights[at].view("<u8")
+
+    def pair(self, at: Offsets) -> tuple[Words, Words]:
+        """Give sixteen bytes at each place, as two words."""
+        both = self._pairs[at].view("<u8").reshape(-1, 2)
+        return np.ascontiguousarray(both[:, 0]), np.ascontiguousarray(both[:, 1])
+
+    def block(self, at: Offsets) -> Bytes:
+        """Give the `WIDEST` bytes at each place, a row each."""
+        return self._wide[at].view(np.uint8).reshape(-1, WIDEST)
+
+
+class Cursor:
+    """A place in each of some lines. Mutable while they are read."""
+
+    __slots__ = ("_places", "at", "end", "good", "rows", "text")
+
+    def __init__(self, text: Text, at: Offsets, end: Offsets, rows: Offsets) -> None:
+        """Stand at a place of each line; `rows` are the lines' numbers, `end` is where each ends."""
+        self.text, self.at, self.end, self.rows = text, at, end, rows
+        self.good = np.ones(len(at), np.bool_)
+        self._places: Offsets | None = None
+
+    def __len__(self) -> int:
+        """Count the lines."""
+        return len(self.at)
+
+    def pick(self, mask: Mask) -> Cursor:
+        """Go on with some of the lines by themselves, those that are good."""
+        chosen = np.flatnonzero(mask & self.good)
+        if len(chosen) == len(self):
+            return self
+        part = Cursor(self.text, self.at[chosen], self.end[chosen], self.rows[chosen])
+        part._places = chosen
+        return part
+
+    def join(self, part: Cursor) -> None:
+        """Stand where lines stand that were picked and read further."""
+        if part is not self:
+            at = self.at.copy()
+            at[part._places] = part.at
+            self.at = at
+            self.good[part._places] &= part.good
+
+    def word(self, ahead: int = 0) -> Words:
+        """Give the next eight bytes of each line."""
+        return self.text.word(self.at + ahead if ahead else self.at)
+
+    def stands(self, literal: bytes, word: Words | None = None) -> Mask:
+        """Tell in which lines a text of up to eight bytes comes next."""
+        seen = self.word() if word is None else word
+        if len(literal) < 8:
+            seen = seen & _FULL[len(literal)]
+        return np.asarray(seen == _word(literal), np.bool_)
+
+    def take(self, literal: bytes) -> None:
+        """Move past a text that must come next in every line."""
+        for start in range(0, len(literal), 16):
+            part = literal[start : start + 16]
+            if len(part) > 8:
+                low, high = self.text.pair(self.at)
+                self.good &= (low == _word(part[:8])) & self.stands(part[8:], high)
+            else:
+                self.good &= self.stands(part)
+            self.at = self.at + len(part)
+
+    def skip(self, literal: bytes, word: Words | None = None) -> Mask:
+        """Move past a text of up to eight bytes where it comes next; tell where it did."""
+        found = self.stands(literal, word)
+        self.at = self.at + found * np.int64(len(literal))
+        return found
+
+    def number(self, before: bytes, digits: int, then: bytes = b"") -> Words:
+        """Read a text, a number of at most so many digits and what must follow it, which are eight bytes at most, and move on."""
+        word, _ = self._behind(before)
+        bits = word ^ _ZEROS
+        place = _first_beyond_nine(bits)
+        self.good &= (place > 7) & (place < 8 * digits + 8)
+        if then:
+            self.good &= word >> (place - 7).view(np.uint64) & _FULL[len(then)] == _word(then)
+        place >>= 3
+        self.at = self.at + (place + (len(before) + len(then)))
+        place <<= 3
+        return _add_up(bits << (64 - place).view(np.uint64))
+
+    def long_number(self, before: bytes, then: bytes = b"") -> Words:
+        """Read a text of up to five bytes, a number of up to ten digits and the sign that must follow it, and move on."""
+        low, high = self._behind(before)
+        bits, more = low ^ _ZEROS, high ^ _ZEROS
+        place, beyond = _first_beyond_nine(bits), _first_beyond_nine(more)
+        long = place < 0
+        self.good &= (place != 7) & (~long | (beyond > 0) & (beyond < 24))
+        digits = np.minimum(np.maximum(beyond, 7) >> 3, 2)
+        if then:
+            sign = np.where(long, high >> (beyond - 7).view(np.uint64), low >> (place - 7).view(np.uint64))
+            self.good &= sign & _BYTE == np.uint64(then[0])
+        value = _add_up(bits << (_TOP - np.where(long, 71, place)).view(np.uint64))
+        rest = _add_up(more << (_TOP - beyond).view(np.uint64))
+        value = np.where(long, value * _POWERS.take(digits) + rest, value)
+        self.at = self.at + (np.where(long, 8 + digits, place >> 3) + (len(before) + len(then)))
+        return value
+
+    def _behind(self, before: bytes) -> tuple[Words, Words]:
+        """Give what stands behind a text of up to nine bytes that must come next: eight bytes, and those behind them."""
+        if not before:
+            return self.text.pair(self.at)
+        low, high = self.text.pair(self.at)
+        size = len(before)
+        self.good &= low & _FULL[min(size, 8)] == _word(before[:8])
+        if size < 8:
+            shift = np.uint64(8 * size)
+            return low >> shift | high << np.uint64(64) - shift, high >> shift
+        if size > 8:
+            self.good &= high & _BYTE == np.uint64(before[8])
+            high = high >> _8
+        return high, np.zeros_like(high)
+
+    def octets(self) -> tuple[Words, Mask]:
+        """Read an IPv4 address, and tell where a point and more follow it; the point is taken."""
+        value = np.zeros(len(self), np.uint64)
+        point = np.zeros(len(self), np.bool_)
+        for place in range(4):
+            if place % 2 == 0:
+                word = self.word()  # two numbers of up to three digits, each with a point
+            bits = word ^ _ZEROS
+            digits = _first_beyond_nine(bits)
+            octet = _add_up(bits << (_TOP - digits).view(np.uint64))
+            word = word >> (digits - 7).view(np.uint64)
+            point = word & _BYTE == _POINT
+            word >>= _8
+            self.good &= (digits > 7) & (digits < 32) & (octet < np.uint64(256))
+            self.good &= (bits & _BYTE != np.uint64(0)) | (digits < 16)  # no other number begins with 0
+            value <<= _8
+            value |= octet
+            self.at = self.at + ((digits >> 3) + point)
+            if place < 3:
+                self.good &= point
+        return value, point
+
+    def hexadecimal(self) -> Words:
+        """Read an Ethernet address of six pairs of digits as a number."""
+        low, high = self.text.pair(self.at)
+        last = self.text.word(self.at + 15)
+        self.good &= (low & _word(b"\0\0\xff\0\0\xff\0\0") == _MAC_COLONS) & (
+            high & _word(b"\xff\0\0\xff\0\0\xff\0") == _MAC_TAIL
+        )
+        pairs = (low, low >> np.uint64(24), low >> np.uint64(48), high >> _8, high >> _32, last)
+        value = np.zeros(len(self), np.uint64)
+        for pair in pairs:
+            for shift in (np.uint64(0), _8):
+                sign = pair >> shift & _BYTE
+                letter = sign >= np.uint64(ord("a"))
+                digit = sign - np.where(letter, np.uint64(ord("a") - 10), np.uint64(ord("0")))
+                self.good &= digit <= np.where(letter, np.uint64(15), np.uint64(9))
+                value = value << np.uint64(4) | digit & np.uint64(15)
+        self.at = self.at + 17
+        return value
+
+    def name(self) -> list[Words]:
+        """Read a word of up to sixteen bytes that ends at a space, as two words that zeros fill up; the space is not taken."""
+        low, high = self.text.pair(self.at)
+        first, second = _first(low, 32), _first(high, 32)
+        inside = first < 0
+        low = np.where(inside, low, low & _below(first))
+        long = inside & (second < 0)
+        high = np.where(inside, np.where(long, high, high & _below(second)), np.uint64(0))
+        length = np.where(inside, np.where(long, 16, 8 + (second >> 3)), first >> 3)
+        self.at = self.at + length
+        self.good &= (length > 0) & (self.text.bytes[self.at] == ord(" "))
+        return [low, high]
+
+    def until(self, before: bytes, sign: int) -> Words:
+        """Read a text, and a word of up to eight bytes that a sign ends, as zeros fill it up; the sign is not taken."""
+        word, _ = self._behind(before)
+        place = _first(word, sign)
+        self.good &= place >= 0
+        self.at = self.at + ((np.maximum(place, 7) >> 3) + len(before))
+        return word & _below(place)
+
+    def seek(self, sign: int, most: int) -> None:
+        """Move to the next sign, which stands in the same line and in the next `most` words of eight bytes."""
+        left = np.arange(len(self))
+        for _ in range(most):
+            if not len(left):
+                break
+            place = _first(self.text.word(self.at[left]), sign)
+            self.at[left] += np.where(place < 0, 8, place >> 3)
+            left = left[(place < 0) & (self.at[left] < self.end[left])]
+        self.good[left] = False
+        self.good &= self.at < self.end
+
+    def spaces(self) -> None:
+        """Move past up to eight spaces."""
+        word = self.word() ^ _SPACES
+        other = ((word & ~_HIGH) + ~_HIGH | word) & _HIGH
+        place = _exponent(other & (~other + np.uint64(1)))
+        self.at = self.at + np.where(place < 0, 8, place >> 3)
+
+    def six(self) -> list[Words]:
+        """Read what may be an IPv6 address, as words that zeros fill up."""
+        block = self.text.block(self.at)
+        inside = _ADDRESS_SIGNS.take(block)
+        inside[:, -1] = False
+        length = inside.argmin(axis=1)
+        words = np.where(np.arange(WIDEST) < length[:, None], block, np.uint8(0)).view("<u8")
+        self.good &= length > 1
+        self.at = self.at + length
+        return [np.ascontiguousarray(words[:, column]) for column in range(words.shape[1])]
+
+
+def _exponent(word: Words) -> NDArray[np.int64]:
+    """Give the place of the one bit of each word, or of its highest; a negative number where there is none."""
+    found: NDArray[np.int64] = (word.astype(np.float64).view(np.int64) >> 52) - _BIAS
+    return found
+
+
+def _first_beyond_nine(bits: Words) -> NDArray[np.int64]:
+    """Give, of words whose digits are 0 to 9, eight times the place of the first other byte, and 7."""
+    other = (bits + _PAST_NINE | bits) & _HIGH
+    return _exponent(other & (~other + np.uint64(1)))
+
+
+def _first(word: Words, sign: int) -> NDArray[np.int64]:
+    """Give eight times the place of the first such byte, and 7; a negative number where there is none."""
+    bits = word ^ _ONES * np.uint64(sign)
+    found = (bits - _ONES) & ~bits & _HIGH
+    return _exponent(found & (~found + np.uint64(1)))
+
+
+def _below(place: NDArray[np.int64]) -> Words:
+    """Give masks of the bytes before the one of a place."""
+    return (np.uint64(1) << (np.maximum(place, 7) - 7).view(np.uint64)) - np.uint64(1)
+
+
+def _add_up(bits: Words) -> Words:
+    """Give the number that eight digits make, the lowest byte the first digit."""
+    out = bits * _TENS
+    out >>= _8
+    out &= _PAIRS
+    out *= _HUNDREDS
+    out >>= _16
+    out &= _QUADS
+    out *= _MYRIADS
+    out >>= _32
+    return out
+
+
+def match_digits(text: Words, pattern: bytes) -> tuple[Words, Mask]:
+    """Give digits of words that have a pattern (a 0 for each digit, all else as it stands) as numbers, and where they have it."""
+    bits = text ^ _word(pattern)
+    exact = _word(bytes(0 if sign == ord("0") else 255 for sign in pattern))
+    return bits, ((bits + _PAST_NINE | bits) & _HIGH == np.uint64(0)) & (bits & exact == np.uint64(0))
+
+
+def sum_digits(bits: Words) -> Words:
+    """Give the number that eight digits make, each a byte from 0 to 9, the lowest the first."""
+    return _add_up(bits)
+
+
+def find_sign(word: Words, sign: int, *, last: bool = False) -> tuple[NDArray[np.int64], Words]:
+    """Give eight times the place of a byte, and 7, where it is the last that is no digit; negative where it is not there.
+
+    The second are the word's digits, each as a number.
+    """
+    bits = word ^ _ZEROS
+    place = _exponent((bits + _PAST_NINE | bits) & _HIGH) if last else _first_beyond_nine(bits)
+    found = word >> (np.maximum(place, 7) - 7).view(np.uint64) & _BYTE == np.uint64(sign)
+    return np.where(found, place, -1), bits
+
+
+def look_up(words: Sequence[Words], meaning: Callable[[bytes], int]) -> NDArray[np.int64]:
+    """Give what texts mean, each different one asked for once, in the order in which they are met; -1 for what means nothing."""
+    found = np.full(len(words[0]), _UNKNOWN, np.int64)
+    left = _look_up_few(words, meaning, found)
+    if not len(left):
+        return found
+    mixed = words[0][left] * _SPREAD
+    for word in words[1:]:
+        mixed = (mixed ^ mixed >> _33) * _MIX + word[left]
+    _, first, place = np.unique(mixed, return_index=True, return_inverse=True)
+    known = np.zeros(len(first), np.int64)
+    spelled = np.stack([word[left[first]] for word in words], axis=1).view(f"V{8 * len(words)}").ravel().tolist()
+    for one in np.argsort(first).tolist():
+        known[one] = meaning(spelled[one].rstrip(b"\0"))
+    found[left] = known[place]
+    for word in words:
+        found[left[word[left] != word[left[first[place]]]]] = -1  # another text that mixes to the same number
+    return found
+
+
+def _look_up_few(words: Sequence[Words], meaning: Callable[[bytes], int], found: NDArray[np.int64]) -> Offsets:
+    """Look up the first different texts one after the other: often there are no more. Give where others stand."""
+    for _ in range(FEW):
+        left = found == _UNKNOWN
+        at = int(left.argmax()) if len(left) else 0
+        if not len(left) or not left[at]:
+            return np.zeros(0, np.int64)
+        for word in words:
+            left &= word == word[at]
+        found[left] = meaning(_spell(words, at))
+    return np.flatnonzero(found == _UNKNOWN)
+
+
+def _spell(words: Sequence[Words], row: int) -> bytes:
+    return b"".join(int(word[row]).to_bytes(8, "little") for word in words).rstrip(b"\0")

@@ -1,0 +1,183 @@
+"""Printed lines that are read as columns give what the reader of every shape gives for each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from podpath.capture import text_read
+from podpath.capture.index import Bytes
+from podpath.capture.printed import Shown, row_of
+from podpath.capture.text_cursor import Cursor, Text, look_up
+from podpath.capture.text_page import Names
+from podpath.capture.text_read import PrintedRows, read_rows
+from podpath.evidence.records import PacketRecord
+from podpath.evidence.tcpdump import read_tcpdump
+from podpath.net.provenance import Source
+from tests.capture.printed_lines import any_lines, packet_lines
+
+SHARED = Path(__file__).resolve().parents[3] / "shared" / "captures" / "tcpdump-tests"
+USUAL = (
+    "22:13:20.000030 IP 10.0.0.1.20000 > 10.96.0.1.80: Flags [S], seq 2812799846, win 64000, options [mss 1460,sackOK,"
+    "TS val 5000000 ecr 0,nop,wscale 7], length 0"
+)
+
+
+def as_array(text: str) -> Bytes:
+    """Give a text's bytes."""
+    return np.frombuffer(text.encode(), np.uint8)
+
+
+def given_by_lines(text: str) -> dict[int, list[PacketRecord]]:
+    """Give the packets that the reader of every shape reads, by the line that each begins on."""
+    lines = text.replace("\r\n", "\n").split("\n")
+    found: dict[int, list[PacketRecord]] = {}
+    for record in read_tcpdump(Source(name="printed", lines=tuple(lines))).records:
+        if isinstance(record, PacketRecord):
+            found.setdefault(record.span.line - 1, []).append(record)
+    return found
+
+
+def differences(text: str, rows: PrintedRows) -> list[tuple[int, str, object, object]]:
+    """Give each field of each row that the reader of every shape tells otherwise."""
+    records = given_by_lines(text)
+    found: list[tuple[int, str, object, object]] = []
+    for place, line in enumerate(rows.line.tolist()):
+        mine = records.get(line, [])
+        if len(mine) != 1 or mine[0].span.last_line != line + 1 or mine[0].packet is None:
+            found.append((line, "packets", len(mine), 1))
+            continue
+        (record,) = mine
+        numbered: dict[int, int] = {}
+        assert record.packet is not None
+        shown = Shown(record.packet, record.time or 0.0, record.direction, record.tunnel, record.span.text)
+        expected: dict[str, object] = dict(row_of(shown, numbered))
+        read: dict[str, object] = {name: int(column[place]) for name, column in rows.arrays.items()}
+        link = rows.arrays["ifindex"][place]
+        expected["ifindex"], read["ifindex"] = record.link, rows.links[link - 1] if link else None
+        read["caplen"] = read["wirelen"] = int(rows.arrays["length"][place]) + 14
+        if record.packet.family == 6:
+            for end in ("src", "dst"):
+                read[end], expected[end] = rows.addresses[rows.arrays[end][place]], getattr(record.packet, end).value
+        names = {*expected, *read}
+        found += [
+            (line, name, expected.get(name, 0), read.get(name, 0)) for name in names if expected.get(name, 0) != read.get(name, 0)
+        ]
+    return found
+
+
+@settings(max_examples=300)
+@given(st.lists(packet_lines(), min_size=1, max_size=12))
+def test_lines_are_read_as_one_by_one(lines: list[str]) -> None:
+    """Whatever is read as columns, the reader of every shape reads likewise, field by field."""
+    text = "\n".join(lines)
+
+    assert [] == differences(text, read_rows(as_array(text)))
+
+
+@given(st.lists(any_lines(), min_size=1, max_size=12), st.sampled_from(["\n", "\r\n"]), st.sampled_from(["", "end"]))
+def test_what_stands_between_packets_changes_none(lines: list[str], ending: str, last: str) -> None:
+    """Lines that go on with a packet, notes and empty lines are left; each line that is not empty is a row or is left."""
+    text = ending.join(lines) + ending + last
+    rows = read_rows(as_array(text))
+    there = [number for number, line in enumerate(text.replace("\r\n", "\n").split("\n")) if line]
+
+    assert [] == differences(text, rows)
+    assert there == sorted([*rows.line.tolist(), *rows.left.tolist()])
+
+
+@pytest.mark.parametrize("size", [1, 64, 300, 1000])
+def test_pages_change_nothing(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A text that is read a few bytes at a time gives the same rows, also where a page ends between a packet's lines."""
+    lines = [USUAL, f"{USUAL[:-1]}1", "    10.0.0.1.5 > 10.0.0.2.80: Flags [S]", USUAL.replace("10.0.0.1", "10.0.0.9"), "", USUAL]
+    text = "\n".join(lines * 5)
+    whole = read_rows(as_array(text))
+    monkeypatch.setattr(text_read, "PAGE", size)
+    parts = read_rows(as_array(text))
+
+    assert (whole.line.tolist(), whole.left.tolist()) == (parts.line.tolist(), parts.left.tolist())
+    assert whole.ends.tolist() == parts.ends.tolist()
+    assert all((whole.arrays[name] == parts.arrays[name]).all() for name in whole.arrays)
+
+
+def test_every_usual_line_is_read() -> None:
+    """TCP with and without options, datagrams, names that are asked for and echoes, of both families, are all read."""
+    ends = ("IP 10.0.0.1.5 > 10.0.0.2.80: ", "eth0  In  IP6 fd00::1.5 > fd00::2.80: ")
+    texts = ("Flags [.], ack 5, win 5, length 0", "Flags [P.], seq 1:19, ack 1, win 5, length 18: HTTP", "UDP, length 5",
+             "4660+ A? a.b. (47)")  # fmt: skip
+    echoes = (
+        "IP 10.0.0.1 > 10.0.0.2: ICMP echo request, id 7, seq 1, length 64",
+        "IP6 ::1 > ::2: ICMP6, echo reply, id 7, seq 1, length 64",
+    )
+    lines = [f"2023-11-14 22:13:20.000030 {text}" for text in (*(end + text for end in ends for text in texts), *echoes)]
+    rows = read_rows(as_array("\n".join(lines)))
+
+    assert list(range(len(lines))) == rows.line.tolist()
+    assert ([1_700_000_000_000_030_000] * len(lines), ("eth0",)) == (rows.arrays["time"].tolist(), rows.links)
+
+
+def test_the_tcpdump_projects_texts_are_read_alike() -> None:
+    """Over the expected texts of tcpdump's own tests, each line that is read as a column is read alike by both."""
+    if not SHARED.is_dir():
+        pytest.skip("the tcpdump project's test captures are not here")
+    read = 0
+    for path in sorted(SHARED.glob("*.out")):
+        text = path.read_text(encoding="utf-8", errors="replace")
+        rows = read_rows(as_array(text))
+        read += len(rows.line)
+        assert [] == differences(text, rows), path.name
+
+    assert read > 900
+
+
+def test_a_text_says_whether_it_is_plain() -> None:
+    """Colours and other alphabets are left to whom looks at each line."""
+    assert [True, False, False] == [read_rows(as_array(f"{USUAL}{end}")).plain for end in ("", "\x1b[0m", "ä")]
+
+
+def look_at(lines: Sequence[str]) -> Cursor:
+    """Stand at the beginning of lines."""
+    text = "\n".join(lines)
+    starts = np.cumsum([0, *(len(line) + 1 for line in lines[:-1])])
+    return Cursor(Text(as_array(text)), starts, starts + [len(line) for line in lines], np.arange(len(lines)))
+
+
+@given(st.lists(st.integers(0, 99_999_999_999), min_size=1))
+def test_numbers(values: list[int]) -> None:
+    """Numbers of up to ten digits are read, and longer ones are none."""
+    cursor = look_at([f"seq {value}," for value in values])
+    read = cursor.long_number(b"seq ", b",")
+
+    assert [value < 10**10 for value in values] == cursor.good.tolist()
+    assert [value for value in values if value < 10**10] == read[cursor.good].tolist()
+
+
+@given(st.lists(st.text("abc", min_size=1, max_size=16), min_size=1, max_size=40))
+def test_names_are_looked_up_once(names: list[str]) -> None:
+    """Each different name is asked for once, in the order of the lines."""
+    asked: list[bytes] = []
+
+    def number(name: bytes) -> int:
+        asked.append(name)
+        return len(asked) - 1
+
+    found = look_up(look_at([f"{name} In " for name in names]).name(), number)
+
+    assert list(dict.fromkeys(names)) == [name.decode() for name in asked]
+    assert names == [asked[place].decode() for place in found]
+
+
+def test_a_day_that_no_calendar_has() -> None:
+    """Days of months that there are not are none; the 31st of a short month is the next month's first, as in other readers."""
+    names = Names()
+
+    assert (-1, -1, 1_700_000_000 // 86_400 * 86_400) == (
+        names.day(b"2023-13-01"),
+        names.day(b"2023-xx-01"),
+        names.day(b"2023-11-14"),
+    )
