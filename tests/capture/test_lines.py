@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import struct
+import subprocess
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -69,6 +71,34 @@ def test_icmp_errors_are_read_back(kind: int, code: int, expected: tuple[int, in
 
     assert expected == (record.packet.icmp_type, record.packet.icmp_code)
     assert kind != 3 or (record.packet.quoted is not None and str(record.packet.quoted.dst) == "10.0.0.2")
+
+
+@pytest.mark.parametrize(("kind", "code", "expected"), [(1, 0, 0), (1, 1, 0), (1, 2, 0), (1, 3, 0), (1, 4, 53), (3, 0, 0)])
+def test_icmp6_errors_are_read_back(kind: int, code: int, expected: int) -> None:
+    """Type, code, target and port of the quoted packet survive being printed, as far as tcpdump prints them."""
+    error = struct.pack(">BBHI", kind, code, 0, 0) + frames.ipv6(17, frames.udp((5, 53), b""))
+    (record,) = records_of(lines_of(frames.ethernet(0x86DD, frames.ipv6(58, error, ends=("fd00::9", "fd00::1")))))
+    assert record.packet is not None
+    assert record.packet.quoted is not None
+
+    assert (kind, code) == (record.packet.icmp_type, record.packet.icmp_code)
+    assert ("fd00::1", "fd00::2") == (str(record.packet.quoted.src), str(record.packet.quoted.dst))
+    assert expected == record.packet.quoted.dport
+
+
+@pytest.mark.kernel("tcpdump")
+def test_icmp6_errors_are_printed_as_tcpdump_does(tmp_path: Path) -> None:
+    """What an error says of the packet that it quotes is what tcpdump says of it."""
+    bodies = [frames.ipv6(following, body) for following, body in ((6, frames.tcp()), (17, frames.udp((5, 53), b"")))]
+    kinds = [(1, 0), (1, 1), (1, 2), (1, 3), (1, 4), (2, 0), (3, 0)]
+    errors = [frames.ipv6(58, struct.pack(">BBHI", *kind, 0, 1280) + body) for kind in kinds for body in bodies]
+    packets = [frames.ethernet(0x86DD, error) for error in errors]
+    path = tmp_path / "errors.pcap"
+    path.write_bytes(frames.pcap(packets))
+    done = subprocess.run(["tcpdump", "-nn", "-r", str(path)], capture_output=True, text=True, check=True)
+    printed = [line.partition("ICMP6, ")[2].replace("  ", " ") for line in done.stdout.splitlines()]
+
+    assert printed == [line.partition("ICMP6, ")[2] for line in lines_of(*packets)]
 
 
 def test_echo_and_icmp6_are_read_back() -> None:

@@ -328,6 +328,25 @@ def test_icmp_error_is_tied_to_its_connection() -> None:
     assert answered.severity == "note"
 
 
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("destination unreachable,  unreachable prohibited fd00:9::5", "it is prohibited"),
+        ("destination unreachable, unreachable port, fd00:9::5 tcp port 443", "nobody listens on its port"),
+        ("time exceeded in-transit for fd00:9::5", "its hop limit ran out"),
+    ],
+)
+def test_icmpv6_error_is_tied_to_its_connection(text: str, reason: str) -> None:
+    """What tcpdump prints of an ICMPv6 error names the connection that it refuses, as of ICMP."""
+    asks = "10:00:00.000000 IP6 fd00:7::5.41000 > fd00:9::5.443: Flags [S], seq 1000, win 64240, length 0"
+    other = asks.replace("fd00:9::5", "fd00:9::6")
+    error = f"10:00:01.000000 IP6 fd00:1::1 > fd00:7::5: ICMP6, {text}, length 68"
+    (refused,) = found(case_of(asks, other, error), "icmp-error")
+
+    assert f"refuses tcp [fd00:7::5]:41000 > [fd00:9::5]:443: {reason}" in refused.claim
+    assert ("fault", ("tcp [fd00:7::5]:41000 > [fd00:9::5]:443",)) == (refused.severity, refused.breaks)
+
+
 def test_size_that_fits_is_told() -> None:
     """An error that names an MTU is quoted with it."""
     error = "10:00:01.000000 IP 192.0.2.1 > 10.7.0.5: ICMP 198.18.4.9 unreachable - need to frag (mtu 1400), length 556"

@@ -117,6 +117,30 @@ def test_icmp(text: str, kind: int, code: int, quoted: tuple[int, int] | None) -
         assert (packet.dst, Address.parse("10.9.9.9")) == (packet.quoted.src, packet.quoted.dst)
 
 
+ICMP6 = [
+    ("destination unreachable, unreachable route fd00::9, length 68", 1, 0, (0, 0)),
+    ("destination unreachable,  unreachable prohibited fd00::9, length 68", 1, 1, (0, 0)),
+    ("destination unreachable, beyond scope fd00::9, source address fd00::2, length 68", 1, 2, (0, 0)),
+    ("destination unreachable, unreachable address fd00::9, length 68", 1, 3, (0, 0)),
+    ("destination unreachable, unreachable port, fd00::9 tcp port 80, length 68", 1, 4, (protocols.TCP, 80)),
+    ("destination unreachable, unreachable port, fd00::9 protocol 132 port 80 unreachable, length 68", 1, 4, (132, 80)),
+    ("destination unreachable, unreachable port [|icmp6]", 1, 0, None),
+    ("packet too big, mtu 1280, length 68", 2, 0, None),
+    ("time exceeded in-transit for fd00::9, length 56", 3, 0, (0, 0)),
+    ("time exceeded in-transit (reassembly), length 56", 3, 0, None),
+]
+
+
+@pytest.mark.parametrize(("text", "kind", "code", "quoted"), ICMP6)
+def test_icmp6_errors(text: str, kind: int, code: int, quoted: tuple[int, int] | None) -> None:
+    """Types and codes follow from the words of tcpdump 4.99; an error names whose packet it is about."""
+    packet = _packet(f"22:13:20.1 IP6 fd00::1 > fd00::2: ICMP6, {text}")
+    assert (protocols.ICMPV6, kind, code) == (packet.protocol, packet.icmp_type, packet.icmp_code)
+    assert quoted == (None if packet.quoted is None else (packet.quoted.protocol, packet.quoted.dport))
+    if packet.quoted is not None:
+        assert (packet.dst, Address.parse("fd00::9")) == (packet.quoted.src, packet.quoted.dst)
+
+
 ARPS = [
     ("22:13:20.1 ARP, Request who-has 10.0.0.3 tell 10.0.0.2, length 28", "request", "10.0.0.2", "10.0.0.3", None),
     ("22:13:20.1 ARP, Ethernet (len 6), IPv4 (len 4), Reply 10.0.0.3 is-at 02:00:00:00:00:03, length 28", "reply", "10.0.0.3",

@@ -12,6 +12,7 @@ _REASONS = {
     11: "tos prohibited", 12: "tos prohibited", 13: "admin prohibited filter", 14: "host precedence violation",
     15: "precedence cutoff",
 }  # fmt: skip
+_REASONS6 = {0: "unreachable route", 1: "unreachable prohibited", 2: "beyond scope", 3: "unreachable address"}
 _TYPES = {4: "source quench", 9: "router advertisement", 10: "router solicitation", 12: "parameter problem", 13: "time stamp"}
 _TYPES6 = {
     1: "destination unreachable", 2: "packet too big", 3: "time exceeded", 4: "parameter problem",
@@ -21,13 +22,12 @@ _TYPES6 = {
 
 
 def render_icmp(value: Callable[[str], int], quoted: Mapping[str, Any] | None) -> str:
-    """Write the message without its length; `quoted` has protocol, ports and target of the packet that an error is about."""
+    """Write the message without its length; `quoted` has protocol, ports and ends of the packet that an error is about."""
     kind, code = value("icmp_type"), value("icmp_code")
     if value("protocol") == protocols.ICMPV6:
         if kind in {128, 129}:
             return f"ICMP6, echo {'request' if kind == 128 else 'reply'}, id {value('sport')}, seq {value('seq')}"
-        limit = f", mtu {quoted['mtu']}" if quoted is not None and kind == 2 else ""
-        return f"ICMP6, {_TYPES6.get(kind, f'type-#{kind}')}{limit}"
+        return f"ICMP6, {_TYPES6.get(kind, f'type-#{kind}')}{_about6(kind, code, quoted) if quoted is not None else ''}"
     if kind in {0, 8}:
         return f"ICMP echo {'request' if kind == 8 else 'reply'}, id {value('sport')}, seq {value('seq')}"
     if kind == 11:
@@ -35,6 +35,20 @@ def render_icmp(value: Callable[[str], int], quoted: Mapping[str, Any] | None) -
     if kind == 3 and quoted is not None:
         return _unreachable(code, quoted)
     return f"ICMP {_TYPES.get(kind, f'type-#{kind}')}"
+
+
+def _about6(kind: int, code: int, quoted: Mapping[str, Any]) -> str:
+    """Write what an ICMPv6 error says of the packet that it quotes."""
+    target, protocol = quoted["dst"], quoted["protocol"]
+    if kind == 2:
+        return f", mtu {quoted['mtu']}"
+    if kind == 3 and code == 0:
+        return f" in-transit for {target}"
+    if kind == 1 and code == 4 and protocol in {protocols.TCP, protocols.UDP}:
+        return f", unreachable port, {target} {protocols.protocol_name(protocol)} port {quoted['dport']}"
+    if kind != 1 or code not in _REASONS6:
+        return ""
+    return f", {_REASONS6[code]} {target}" + (f", source address {quoted['src']}" if code == 2 else "")
 
 
 def _unreachable(code: int, quoted: Mapping[str, Any]) -> str:

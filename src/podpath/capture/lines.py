@@ -133,7 +133,12 @@ class _Writer:
             return None
         quote = self._quote
         fields = {name: int(getattr(quote, name)[place]) for name in ("protocol", "sport", "dport", "mtu")}
-        return {**fields, "dst": self._address(int(quote.version[place]), int(quote.dst[place]))}
+        version = int(quote.version[place])
+        return {
+            **fields,
+            "src": self._address(version, int(quote.src[place])),
+            "dst": self._address(version, int(quote.dst[place])),
+        }
 
 
 def _tcp_text(value: Callable[[str], int], payload: int) -> str:

@@ -42,8 +42,12 @@ _REASONS = {
     13: "a filter prohibits it",
 }  # fmt: skip
 _OTHERS = {4: "too much is sent", 5: "there is a better way", 11: "its time to live ran out", 12: "its header has a fault"}
+_REASONS6 = {
+    0: "there is no route to it", 1: "it is prohibited", 2: "its source address does not reach that far",
+    3: "its address is unreachable", 4: "nobody listens on its port",
+}  # fmt: skip
 _OTHERS6 = {1: "it cannot be delivered", 2: "it does not fit", 3: "its hop limit ran out", 4: "its header has a fault"}
-_HARMLESS = (4, 5)
+_HARMLESS = ((protocols.ICMP, 4), (protocols.ICMP, 5))
 """Types that do not say that a packet was dropped for good."""
 
 
@@ -88,7 +92,12 @@ def _report(errors: Sequence[Sighting], about: Sequence[Talk[Sighting]]) -> Find
     failing = [talk for talk in about if not _has_answer(talk, quoted.dst if quoted is not None else None)]
     what = about[0].words if about else f"what {packet.dst} sends" + (f" to {_target(quoted)}" if quoted is not None else "")
     limit = f" (MTU {errors[0].mtu})" if errors[0].mtu else ""
-    broken = bool(failing) and packet.icmp_type not in _HARMLESS and not is_size_error(packet) and not _is_traced(quoted)
+    broken = (
+        bool(failing)
+        and (packet.protocol, packet.icmp_type) not in _HARMLESS
+        and not is_size_error(packet)
+        and not _is_traced(quoted)
+    )
     reasons = [f"The error comes {times(len(errors))}, and quotes {spell_ends(quoted)}." if quoted and quoted.sport
                else f"The error comes {times(len(errors))}."]  # fmt: skip
     if about and not failing:
@@ -117,6 +126,8 @@ def _has_answer(talk: Talk[Sighting], refused: Address | None) -> bool:
 
 def _reason(packet: Packet) -> str:
     if packet.protocol == protocols.ICMPV6:
+        if packet.icmp_type == 1 and packet.quoted is not None:
+            return _REASONS6.get(packet.icmp_code, f"unreachable, code {packet.icmp_code}")
         return _OTHERS6.get(packet.icmp_type, f"type {packet.icmp_type}")
     if packet.icmp_type == 3:
         return _REASONS.get(packet.icmp_code, f"unreachable, code {packet.icmp_code}")

@@ -23,6 +23,12 @@ _REDIRECT = re.compile(r"ICMP redirect (?P<target>\S+) to (?P<kind>net|host) (?P
 _BARE = re.compile(r"type-#(?P<number>\d{1,3})")
 _LENGTH = re.compile(r"length:? (?P<length>\d+)")
 _ICMP6 = re.compile(r"ICMP6, (?P<what>[A-Za-z][A-Za-z 0-9-]*)(?P<note>.*)")
+_UNREACHABLE6 = re.compile(
+    r"unreachable port, (?P<at>\S+) (?:(?P<protocol>tcp|udp)|protocol (?P<number>\d+)) port (?P<port>\d+)|"
+    r"(?:unreachable )?(?P<what>route|prohibited|beyond scope|address) (?P<target>[0-9a-fA-F:.]+)"
+)
+_EXCEEDED6 = re.compile(r"in-transit for (?P<target>[0-9a-fA-F:.]+)")
+_CODES6 = {"route": 0, "prohibited": 1, "beyond scope": 2, "address": 3}
 _WHYS = (
     ("need to frag", 4), ("source route failed", 5), ("net unknown", 6), ("host unknown", 7), ("isolated", 8),
     ("admin prohibited filter", 13), ("tos prohibited", 11), ("precedence", 14),
@@ -74,7 +80,20 @@ def parse_icmp6(packet: Packet, rest: str) -> tuple[Packet, str] | None:
     echo = _ECHO.match(rest)
     if echo is not None:
         return _echo(icmp, echo, 128, 129), rest
-    return icmp._replace(icmp_type=_type(found["what"].lower(), _TYPES6)), rest
+    kind = _type(found["what"].lower(), _TYPES6)
+    code, quoted = _error6(packet, kind, rest)
+    return icmp._replace(icmp_type=kind, icmp_code=code, quoted=quoted), rest
+
+
+def _error6(packet: Packet, kind: int, text: str) -> tuple[int, Packet | None]:
+    """Read the code of an ICMPv6 error, and what its line says of the packet that it is about."""
+    if kind == 1 and (found := _UNREACHABLE6.search(text)) is not None:
+        if found["at"] is not None:
+            return 4, _quoted(packet, found["at"], found["protocol"] or found["number"], found["port"])
+        return _CODES6[found["what"]], _quoted(packet, found["target"], None, None)
+    if kind == 3 and (found := _EXCEEDED6.search(text)) is not None:
+        return 0, _quoted(packet, found["target"], None, None)
+    return 0, None
 
 
 def _type(text: str, types: tuple[tuple[str, int], ...]) -> int:
