@@ -47,6 +47,7 @@ def test_both_families_on_both_backends(bare: Pod, mesh: str, backend: str, repo
 
     assert (0, {4: "passed", 6: "passed"}) == (answer.code, answer.states("outbound"))
     assert {4: "untested", 6: "untested"} == answer.states("inbound")
+    assert "give --reflector with the node's address (the agent's [reflect] serves it)" in answer.claims("untested")
     schema = json.loads((repository / "src/podpath/report/schema/validate-v1.json").read_text())
     jsonschema.Draft202012Validator(schema).validate(answer.document)
 
@@ -290,7 +291,7 @@ for family, (address, gateway) in own.items():
 
 @INBOUND
 def test_no_connection_of_its_own_meets_a_pods_inbound_rules(bare: Pod) -> None:
-    """Why somebody outside is needed: whatever a pod without rights connects to, PREROUTING is not asked; the node does."""
+    """Why somebody outside is needed: what a pod without rights connects to meets no PREROUTING; the node does so."""
     bare.restore(*linkerd(outbound=False))
     user = (*UNPRIVILEGED, f"--reuid={SOMEBODY}", f"--regid={SOMEBODY}")
     run("ip", "netns", "exec", bare.node, "sysctl", "-qw", "net.ipv4.ip_forward=1")
@@ -355,6 +356,20 @@ def test_inbound_that_is_dropped_is_untested(bare: Pod) -> None:
 
     assert (0, {4: "untested", 6: "untested"}) == (answer.code, answer.states("inbound"))
     assert "a policy or a filter drops it" in answer.claims("untested")
+
+
+@INBOUND
+def test_as_the_proxys_user_inbound_is_proven_all_the_same(bare: Pod) -> None:
+    """The proxy's own user is let go outbound, which leaves that open; a packet from outside knows no user."""
+    bare.restore(*linkerd())
+    with reflecting(bare):
+        answer = bare.validate(*BOTH, "--proxy-uid", "2102", uid=2102)
+
+    assert (0, {4: "passed", 6: "passed"}) == (answer.code, answer.states("inbound"))
+    assert ({4: "untested", 6: "untested"}, {4: "passed", 6: "passed"}) == (
+        answer.states("outbound"),
+        answer.states("proxy-user"),
+    )
 
 
 @KERNEL

@@ -13,8 +13,10 @@ from podpath.protect.agent.config import default_environment, listen_address, lo
 from podpath.protect.agent.loop import Agent
 from podpath.protect.agent.parts import describe_lacks
 from podpath.protect.capabilities import held_capabilities
+from podpath.protect.reflect.options import resolve
 
 DEFAULT = "/etc/podpath/agent.toml"
+UNKNOWN_ENDS = "the pod's addresses (POD_IPS), which are not known here"
 
 
 @click.command()
@@ -65,5 +67,8 @@ def describe_config(path: Path) -> str:
         f"health: {'nowhere' if address is None else f'{address[0]} port {address[1]}'}",
         f"kubernetes: {'no' if read.kubernetes is None else 'taint and events' if read.kubernetes.taint else 'events'}",
     ]
+    if read.reflect is not None:
+        ends = resolve(read.reflect.listen, environment)
+        lines.append(f"reflect: {', '.join(map(str, ends)) or UNKNOWN_ENDS}")
     lines += [f"{name}: {lack}" for name, lacks in describe_lacks(read.parts(), held_capabilities()).items() for lack in lacks]
     return "".join(f"{line}\n" for line in lines)

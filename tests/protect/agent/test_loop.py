@@ -216,14 +216,18 @@ def test_a_bad_configuration_does_not_start(agent: Callable[..., Running], tmp_p
 def test_check_says_what_would_run(tmp_path: Path) -> None:
     """Without running anything."""
     path = tmp_path / "agent.toml"
-    path.write_text("node = 'n'\n[health]\nlisten = 'pod:9809'\n[kubernetes]\n[order]\n", encoding="utf-8")
+    path.write_text("node = 'n'\n[health]\nlisten = 'pod:9809'\n[kubernetes]\n[order]\n[reflect]\n", encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "-m", "podpath", "protect", "agent", "--check", "--config", str(path)],
         capture_output=True, text=True, check=False, env=os.environ | {"POD_IP": "10.0.0.7"},
     )  # fmt: skip
 
-    assert (done.returncode, done.stdout.split("\n")[:5]) == (
-        0, [f"{path}: good", "node: n", "parts: order", "health: 10.0.0.7 port 9809", "kubernetes: taint and events"],
+    assert (done.returncode, done.stdout.split("\n")[:6]) == (
+        0,
+        [
+            f"{path}: good", "node: n", "parts: order, reflect", "health: 10.0.0.7 port 9809", "kubernetes: taint and events",
+            "reflect: 10.0.0.7:15105",
+        ],
     )  # fmt: skip
 
 

@@ -138,7 +138,11 @@ class Guard:
             return read_folder(self.directory)
         except OSError as error:
             troubles.append(
-                Trouble(check="chain-folder", subject=str(self.directory), claim=f"cannot be listed: {error.strerror}")
+                Trouble(
+                    check="chain-folder",
+                    subject=str(self.directory),
+                    claim=f"{self.directory} cannot be listed: {error.strerror}",
+                )
             )
             return ()
 

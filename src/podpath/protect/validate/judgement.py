@@ -115,7 +115,7 @@ def _merge(settings: Settings, outcomes: Sequence[Outcome], tracked: dict[Family
         if probe.purpose == "loopback" and not outcome.as_wanted:
             others = [other for other in outcomes if other.probe.family == probe.family and other.probe.purpose in _DECISIVE]
             telling = settings.style == "istio" or not tracked.get(probe.family, True)
-            if not telling or _has_no_route(outcome) or not all(map(_has_no_route, others)):
+            if not telling or has_no_route(outcome) or not all(map(has_no_route, others)):
                 continue
         yield _judge(settings, outcome, tracked)
 
@@ -128,7 +128,7 @@ _LOCAL = ("loopback", "inbound-chain")
 def _judge(settings: Settings, outcome: Outcome, tracked: dict[Family, bool]) -> Check:
     probe, what = outcome.probe, _spell(outcome.probe.purpose, outcome.probe.family)
     what = f"{what} {probe.target.port}" if probe.purpose == "skipped" else what
-    if _has_no_route(outcome):
+    if has_no_route(outcome):
         why = f"{what} is not tested: there is no route to {probe.target} ({os.strerror(outcome.error)})"
         return Check(probe.purpose, probe.family, "untested", why)
     if outcome.as_wanted:
@@ -144,7 +144,7 @@ def _judge(settings: Settings, outcome: Outcome, tracked: dict[Family, bool]) ->
     return _judge_missing(settings, outcome, what, tracked)
 
 
-def _has_no_route(outcome: Outcome) -> bool:
+def has_no_route(outcome: Outcome) -> bool:
     """Tell whether nothing was sent for want of a route; an answer from outside that says so means that it got out."""
     return outcome.at_once and outcome.error in _NO_ROUTE and outcome.port is None
 

@@ -119,7 +119,10 @@ def _without_reflector(settings: Settings, family: Family) -> Iterator[Untried]:
     others = [family_of(end) for end in settings.reflectors]
     if family in others:
         return
-    why = "nothing inside a pod can make a packet arrive from outside; give --reflector, or --await-inbound"
+    why = (
+        "nothing inside a pod can make a packet arrive from outside; give --reflector with the node's address (the agent's "
+        "[reflect] serves it), or --await-inbound"
+    )
     why = f"no reflector with an address of IPv{family} was given" if others else why
     yield Untried("inbound", family, why)
     if settings.skip_inbound:

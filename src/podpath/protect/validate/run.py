@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from podpath.protect.validate.addresses import Family, Surroundings, read_surroundings, read_tracked
 from podpath.protect.validate.attempt import LONGEST, Listeners, attempt
 from podpath.protect.validate.inbound import check_inbound
-from podpath.protect.validate.judgement import MISSING, Cause, Check, Verdict, conclude, explain, judge
+from podpath.protect.validate.judgement import MISSING, Cause, Check, Verdict, conclude, explain, has_no_route, judge
 from podpath.protect.validate.kernel import read_kernel
 from podpath.protect.validate.plan import NOWHERE, Probe, Settings, Untried, choose_families, plan_probes
 from podpath.protect.validate.sockets import ANY, End, connect, family_of, listen
@@ -60,7 +60,8 @@ def _try(
             outcomes = attempt(listeners, probes, deadline) if probes else ()
             tracked = dict.fromkeys(families, True)
             verdict = conclude([*known, *judge(settings, outcomes, untried, tracked).checks])
-            if not verdict.cause or time.monotonic() >= deadline:
+            settled = verdict.cause == "undecided" and not any(map(has_no_route, outcomes))
+            if not verdict.cause or settled or time.monotonic() >= deadline:
                 break
             tell("debug", f"{verdict.claim} Trying again.")
             time.sleep(max(0.0, min(began + LONGEST, deadline) - time.monotonic()))
@@ -136,7 +137,7 @@ def _busy(families: Sequence[Family], listeners: Listeners) -> Verdict:
 def _with_inbound(
     settings: Settings, families: Sequence[Family], verdict: Verdict, deadline: float, *, await_inbound: bool
 ) -> Verdict:
-    if verdict.cause or not (settings.reflectors or await_inbound):
+    if verdict.cause not in {"", "undecided"} or not (settings.reflectors or await_inbound):
         return verdict
     found = check_inbound(settings, families, deadline, wait=await_inbound)
     tested = {(check.purpose, check.family) for check in found}
