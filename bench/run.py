@@ -19,7 +19,15 @@ sys.path.insert(0, str(HERE.parent))
 
 from bench.measurement import Measurement, render_table  # noqa: E402  # the folder above is only now on the path
 
-NO_BENCHMARKS = {"__init__.py", "chain_keeper.py", "kube_proxy_ruleset.py", "made_capture.py", "measurement.py", "run.py"}
+NO_BENCHMARKS = {
+    "__init__.py",
+    "chain_keeper.py",
+    "kube_proxy_ruleset.py",
+    "made_capture.py",
+    "made_long_capture.py",
+    "measurement.py",
+    "run.py",
+}
 
 
 def run(program: Path) -> Iterator[Measurement]:

@@ -19,7 +19,7 @@ from podpath.capture.index import Bytes, Index, Interface
 
 KEPT = (
     "time", "offset", "caplen", "wirelen", "interface", "version", "protocol", "flags", "depth", "broken", "direction",
-    "icmp_type", "sport", "dport", "fragment", "window", "src", "dst", "length", "payload", "seq", "ack", "vni", "ifindex",
+    "icmp_type", "sport", "dport", "fragment", "window", "src", "dst", "payload", "seq", "ack", "vni", "ifindex",
     "smac", "dmac",
 )  # fmt: skip
 """The columns that are kept."""

@@ -26,8 +26,8 @@ def read_captures_alone(paths: Sequence[str], between: Sequence[tuple[End, End]]
     Of long captures what is said `between` ends is read, where some are named, else what tells of a failure.
     """
     kept: list[Kept] = []
-    with progress(f"reading {len(paths)} {'capture' if len(paths) == 1 else 'captures'}"):
-        evidence = read_capture_files(paths, kept.append)
+    with progress(f"reading {len(paths)} {'capture' if len(paths) == 1 else 'captures'}") as tell:
+        evidence = read_capture_files(paths, kept.append, tell)
         readings: list[tuple[Source, Reading]] = []
         gaps: list[Gap] = list(evidence.gaps)
         for source in narrow_captures(evidence.sources, kept, between):
@@ -43,7 +43,9 @@ def read_captures_alone(paths: Sequence[str], between: Sequence[tuple[End, End]]
 def follow_captures(case: Case, kept: Sequence[Kept]) -> tuple[Case, MatchedCaptures | None]:
     """Add what was lost between captures to a case; None where there are none that can be put together."""
     matched = match_captures(case, kept)
-    return (case, None) if matched is None else (replace(case, lost=matched.find_lost()), matched)
+    if matched is None:
+        return case, None
+    return replace(case, lost=matched.find_lost(), gaps=(*case.gaps, *matched.unfollowed)), matched
 
 
 def narrow_captures(sources: Sequence[Source], kept: Sequence[Kept], between: Sequence[tuple[End, End]]) -> Iterator[Source]:

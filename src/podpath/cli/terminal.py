@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from podpath.report.style import Style
@@ -35,25 +35,39 @@ def choose_style(colour: str, *, verbose: bool) -> Style:
 
 
 @contextmanager
-def progress(doing: str) -> Iterator[None]:
-    """Say on a terminal's standard error what takes so long, and take the line back when it is done."""
+def progress(doing: str) -> Iterator[Callable[[float], None]]:
+    """Say on a terminal's standard error what takes so long, and take the line back when it is done.
+
+    What is given takes the share of the work that is done, from those who know it.
+    """
     if not sys.stderr.isatty():
-        yield
+        yield _say_nothing
         return
     shown = threading.Event()
 
     def show() -> None:
         shown.set()
-        sys.stderr.write(f"{doing} ...")
+        say("")
+
+    def say(share: str) -> None:
+        sys.stderr.write(f"\r{doing} ...{share}")
         sys.stderr.flush()
+
+    def tell(share: float) -> None:
+        if shown.is_set():
+            say(f" {min(share, 1.0):4.0%}")
 
     timer = threading.Timer(PATIENCE, show)
     timer.daemon = True
     timer.start()
     try:
-        yield
+        yield tell
     finally:
         timer.cancel()
         if shown.is_set():
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
+
+
+def _say_nothing(share: float) -> None:
+    _ = share

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from podpath.collect import captures
+from podpath.collect.captures import Keep, forget
+from podpath.collect.long_captures import Tell, tell_nobody
 from podpath.evidence.gathered import Evidence
 from podpath.net.errors import EvidenceError
 
@@ -29,15 +31,20 @@ def _is_capture(path: str) -> bool:
         return False
 
 
-def read_capture_files(paths: Sequence[str], keep: captures.Keep = captures.forget) -> Evidence:
+def read_capture_files(paths: Sequence[str], keep: Keep = forget, tell: Tell = tell_nobody) -> Evidence:
     """Read capture files in their order; `EvidenceError` names the first that cannot be read."""
-    found = [_read_file(path, keep) for path in paths]
+    found = [_read_file(path, keep, _tell_part(tell, number, len(paths))) for number, path in enumerate(paths)]
     return Evidence(tuple(source for each in found for source in each.sources), tuple(gap for each in found for gap in each.gaps))
 
 
-def _read_file(path: str, keep: captures.Keep) -> Evidence:
+def _tell_part(tell: Tell, number: int, count: int) -> Tell:
+    """Tell the share of one file's work as that of all."""
+    return lambda share: tell((number + share) / count)
+
+
+def _read_file(path: str, keep: Keep, tell: Tell) -> Evidence:
     try:
         with Path(path).open("rb") as file:
-            return captures.read_mapped(path, file, keep)
+            return captures.read_mapped(path, file, keep, tell)
     except OSError as error:
         raise EvidenceError(f"{path}: {str(error.strerror).lower()}") from error

@@ -8,9 +8,10 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
+from podpath.collect.long_captures import Tell, survey_long, tell_nobody
 from podpath.collect.mapping import map_file
 from podpath.evidence.gathered import NOWHERE, Evidence, Place, make_gap
 from podpath.net.addresses import Address
@@ -19,6 +20,7 @@ from podpath.net.provenance import Gap, Source
 
 if TYPE_CHECKING:
     from podpath.capture.read import Capture
+    from podpath.capture.survey import Survey
     from podpath.collect.printed import ReadText
 
 MAGICS = tuple(
@@ -47,6 +49,13 @@ class Kept(NamedTuple):
     """Names of devices by their index."""
     printed: ReadText | None = None
     """The text, where the capture is a printed one: its packets are quoted by their lines."""
+    survey: Survey | None = None
+    """What a capture shows that is too long to be held: `capture` has only the packets that tell something."""
+
+    @property
+    def total(self) -> int:
+        """How many packets the file has."""
+        return self.survey.count if self.survey is not None else len(self.capture.packets)
 
 
 End = tuple[Address | None, int]
@@ -60,9 +69,9 @@ def forget(kept: Kept) -> None:
     _ = kept
 
 
-def read_mapped(name: str, file: BinaryIO, keep: Keep = forget) -> Evidence:
+def read_mapped(name: str, file: BinaryIO, keep: Keep = forget, tell: Tell = tell_nobody) -> Evidence:
     """Read a capture from its file without copying it: only the pages that are looked at are loaded."""
-    return read_packets(name, map_file(file), keep=keep)
+    return read_packets(name, map_file(file), keep=keep, tell=tell)
 
 
 def read_packets(
@@ -71,6 +80,7 @@ def read_packets(
     place: Place = NOWHERE,
     devices: Mapping[int, str] | None = None,
     keep: Keep = forget,
+    tell: Tell = tell_nobody,
 ) -> Evidence:
     """Give a capture's packets as printed lines; `devices` are the names of devices by index, for captures on `any`.
 
@@ -81,19 +91,21 @@ def read_packets(
     except ImportError as error:
         raise MissingExtra(f"{name}: reading a capture needs NumPy: pip install 'podpath[capture]'") from error
     try:
-        capture = read_capture(data)
+        survey = survey_long(name, data, tell)
+        capture = read_capture(data) if survey is None else survey.capture
     except ValueError as error:
         raise EvidenceError(f"{name}: {error}") from error
-    keep(Kept(name, capture, data, place, devices or {}))
+    kept = Kept(name, capture, data, place, devices or {}, None, survey)
+    keep(kept)
     gaps = [make_gap(name, f"byte {damage.offset}: {damage.why}") for damage in capture.damages]
     gaps += [
         make_gap(name, f"the kernel dropped {interface.dropped} packets that the capture does not show")
         for interface in capture.interfaces
         if interface.dropped
     ]
-    if not len(capture.packets):
+    if not kept.total:
         return Evidence((), (*gaps, make_gap(name, "expected packets, saw a capture of none")))
-    return _show(Kept(name, capture, data, place, devices or {}), gaps)
+    return _show(kept, gaps)
 
 
 def read_printed(name: str, data: bytes | memoryview, keep: Keep = forget) -> Evidence | None:
@@ -115,8 +127,7 @@ def read_printed(name: str, data: bytes | memoryview, keep: Keep = forget) -> Ev
 
 
 def _say_how_many(kept: Kept, rows: list[int]) -> str:
-    count = len(kept.capture.packets)
-    return f"of {count} packets only ARP, ICMP errors and connections that may have failed are shown: {len(rows)}"
+    return f"of {kept.total} packets only ARP, ICMP errors and connections that may have failed are shown: {len(rows)}"
 
 
 def _show(kept: Kept, gaps: list[Gap]) -> Evidence:
@@ -124,17 +135,23 @@ def _show(kept: Kept, gaps: list[Gap]) -> Evidence:
     from podpath.capture.lines import render_lines  # noqa: PLC0415 - as above
     from podpath.capture.telling import select_telling  # noqa: PLC0415 - as above
 
-    name, capture, devices = kept.name, kept.capture, kept.devices
-    packets = capture.packets
-    count = len(packets)
-    rows = list(range(count)) if count <= WHOLE else select_telling(packets).tolist()
-    lines = _with_sums(kept, rows, render_lines(packets, rows, devices))
-    if count > WHOLE:
-        lines = [f"{row + 1}  {line}" for row, line in zip(rows, lines, strict=True)]
-        gaps.append(make_gap(name, _say_how_many(kept, rows)))
+    packets = kept.capture.packets
+    if kept.survey is not None:
+        rows, numbers = list(range(len(packets))), kept.survey.rows
+    else:
+        rows = list(range(len(packets))) if len(packets) <= WHOLE else select_telling(packets).tolist()
+        numbers = tuple(rows)
+    lines = _with_sums(kept, rows, render_lines(packets, rows, kept.devices))
+    if kept.total > WHOLE:
+        lines = _number(lines, numbers)
+        gaps.append(make_gap(kept.name, _say_how_many(kept, rows)))
     start = next((at for at, line in enumerate(lines) if line), 0)
     source = _as_source(kept, lines[start:], start + 1)
     return Evidence((source,) if any(lines) else (), tuple(gaps))
+
+
+def _number(lines: Iterable[str], rows: Iterable[int]) -> list[str]:
+    return [f"{row + 1}  {line}" for row, line in zip(rows, lines, strict=True)]
 
 
 def _as_source(kept: Kept, lines: list[str], first: int) -> Source:
@@ -154,6 +171,10 @@ def show_ends(kept: Kept, one: End, other: End) -> Source | None:
     from podpath.capture.lines import render_lines  # noqa: PLC0415 - as above
     from podpath.capture.telling import select_ends, select_telling  # noqa: PLC0415 - as above
 
+    if kept.survey is not None:
+        chosen, numbers = kept.survey.select(one, other)
+        kept, every = kept._replace(capture=chosen), list(range(len(numbers)))
+        return _as_source(kept, _number(_with_sums(kept, every, render_lines(chosen.packets, every, kept.devices)), numbers), 1)
     packets = kept.capture.packets
     if len(packets) <= WHOLE:
         return None
@@ -161,7 +182,7 @@ def show_ends(kept: Kept, one: End, other: End) -> Source | None:
     if kept.printed is not None:
         return kept.printed.show(rows)
     lines = _with_sums(kept, rows, render_lines(packets, rows, kept.devices))
-    return _as_source(kept, [f"{row + 1}  {line}" for row, line in zip(rows, lines, strict=True)], 1)
+    return _as_source(kept, _number(lines, rows), 1)
 
 
 def _with_sums(kept: Kept, rows: list[int], lines: list[str]) -> list[str]:

@@ -14,10 +14,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from podpath.collect import captures
 from podpath.collect.captures import Kept
+from podpath.collect.long_captures import say_unfollowed
 from podpath.evidence.commands import parse_command
+from podpath.evidence.gathered import make_gap
 from podpath.net import protocols
+from podpath.net.errors import UsageError
 from podpath.net.packet import endpoint
-from podpath.net.provenance import Source, Span
+from podpath.net.provenance import Gap, Source, Span
 from podpath.node.case import CapturedPoint, Case, LostPacket, Sighting
 
 if TYPE_CHECKING:
@@ -57,11 +60,18 @@ class MatchedCaptures:
         from podpath.capture.points import number_points  # noqa: PLC0415 - as above
 
         self._kept = {capture.name: capture for capture in kept}
-        shown = [*map(_show_kept, self._kept.values()), *(one for each in printed if (one := _show_printed(each)) is not None)]
+        held = [capture for capture in self._kept.values() if capture.survey is None]
+        shown = [*map(_show_kept, held), *(one for each in printed if (one := _show_printed(each)) is not None)]
         self._shown = {one.file.name: one for one in shown}
         self._files = [one.file for one in self._shown.values()]
         self._flows = [number_flows(file.capture.packets.columns) for file in self._files]
         self._points = number_points(self._files).points
+        self._surveyed = [
+            (capture, point)
+            for capture in self._kept.values()
+            if capture.survey is not None
+            for point in capture.survey.list_points(_show_kept(capture).file)
+        ]
 
     @cached_property
     def matching(self) -> Matching | None:
@@ -73,13 +83,24 @@ class MatchedCaptures:
     @property
     def points(self) -> tuple[CapturedPoint, ...]:
         """Where packets were captured, as files tell it; printed captures are listed by what they show."""
-        return tuple(_as_point(point, self._spell(point)) for point in self._points if point.file in self._kept)
+        held = [point for point in self._points if point.file in self._kept]
+        return tuple(_as_point(point, self._spell(point)) for point in (*held, *(point for _, point in self._surveyed)))
+
+    @property
+    def unfollowed(self) -> tuple[Gap, ...]:
+        """Long captures that might show, with other points, what was lost between them, and are not followed."""
+        if len(self._points) + len(self._surveyed) < 2:
+            return ()
+        long = {capture.name: capture for capture, _ in self._surveyed}
+        return tuple(make_gap(name, say_unfollowed(name, capture.total)) for name, capture in long.items())
 
     def count_states(self) -> Mapping[str, int] | None:
         """Count the TCP connections of a long capture by their state; None where they are all shown anyway, or at many points."""
         if len(self._kept) != 1:
             return None
         (kept,) = self._kept.values()
+        if kept.survey is not None:
+            return kept.survey.states
         columns = kept.capture.packets.columns
         if len(columns) <= captures.WHOLE:
             return None
@@ -102,11 +123,17 @@ class MatchedCaptures:
         return tuple(self._as_fact(loss, names[loss.connection]) for loss in lost)
 
     def draw(self, names: Sequence[str], fits: Callable[[str], bool] | None = None) -> Ladder | None:
-        """Lay out one connection: the first that `fits`, else the first of these names that there is, else the first of all."""
+        """Lay out one connection: the first that `fits`, else the first of these names that there is, else the first of all.
+
+        `UsageError` where there are only captures that are too long to be followed.
+        """
         from podpath.capture.ladders import lay_out  # noqa: PLC0415 - as above
 
         matching = self.matching
         if matching is None or not len(matching):
+            if self._surveyed:
+                long, _ = self._surveyed[0]
+                raise UsageError(f"{long.name}: {say_unfollowed(long.name, long.total)}")
             return None
         spelled = ((spell_connection(one), number) for number, one in enumerate(islice(matching, MOST_NAMED)))
         if fits is not None:
@@ -122,7 +149,7 @@ class MatchedCaptures:
     def _spell(self, point: Point) -> str:
         """Name a point by its file without the folder, where no other file is called so."""
         short = point.file.rpartition("/")[2]
-        alike = [name for name in self._shown if name.rpartition("/")[2] == short]
+        alike = [name for name in {**self._shown, **self._kept} if name.rpartition("/")[2] == short]
         return point.name.replace(point.file, short, 1) if len(alike) == 1 else point.name
 
     def _as_fact(self, loss: Loss, name: str) -> LostPacket:
