@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
+import lzma
 import tarfile
 from pathlib import Path
 
@@ -19,29 +21,37 @@ def test_a_folder_of_logs(tmp_path: Path) -> None:
     """Every text of a folder is read, rotated ones unpacked; what is hidden, a link or binary is not, and the last is told."""
     (tmp_path / "apt").mkdir()
     (tmp_path / "messages").write_text(MESSAGES, encoding="utf-8")
-    (tmp_path / "messages-20250301.gz").write_bytes(gzip.compress(CLIENT.encode()))
+    for name, pack in (("messages-20250301.gz", gzip.compress), ("messages-20250302.xz", lzma.compress),
+                       ("messages-20250303.bz2", bz2.compress)):  # fmt: skip
+        (tmp_path / name).write_bytes(pack(CLIENT.encode()))
     (tmp_path / "wtmp").write_bytes(b"\x00\x01\x02" * 100)
     (tmp_path / ".hidden").write_text(MESSAGES, encoding="utf-8")
     (tmp_path / "link").symlink_to("/etc/hostname")
     (tmp_path / "empty").touch()
     found = read_texts([str(tmp_path)])
 
-    assert ["messages", "messages-20250301.gz"] == [Path(one.name).name for one in found.sources]
+    packed = ["messages-20250301.gz", "messages-20250302.xz", "messages-20250303.bz2"]
+    assert ["messages", *packed] == [Path(one.name).name for one in found.sources]
     assert ["wtmp"] == [Path(gap.span.source.name).name for gap in found.gaps]
-    assert CLIENT.splitlines() == list(found.sources[1].lines)
+    assert all(CLIENT.splitlines() == list(source.lines) for source in found.sources[1:])
 
 
 def test_an_archive_of_logs(tmp_path: Path) -> None:
     """Members of a bundle are texts, taken when its manifest says."""
     path = tmp_path / "node.tar.gz"
     with tarfile.open(path, "w:gz") as archive:
-        for name, text in (("logs/messages", MESSAGES), ("bundle.json", '{"time": 1741749239}')):
+        packed = lzma.compress(CLIENT.encode())
+        manifest = b'{"time": 1741749239}'
+        for name, data in (("logs/messages", MESSAGES.encode()), ("logs/messages.1.xz", packed), ("bundle.json", manifest)):
             member = tarfile.TarInfo(name)
-            member.size = len(text)
-            archive.addfile(member, io.BytesIO(text.encode()))
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
     found = read_texts([str(path)])
 
     assert ("logs/messages", 1741749239.0) == (found.sources[0].name.removeprefix(f"{path}/"), found.sources[0].taken_at)
+    assert CLIENT.splitlines() == list(found.sources[1].lines)
+    with pytest.raises(EvidenceError, match="MB unpacked, saw more"):
+        read_texts([str(path)], Limits(total_bytes=len(MESSAGES)))
 
 
 def test_a_packed_log_and_standard_input(tmp_path: Path) -> None:

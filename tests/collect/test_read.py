@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import importlib.util
 import io
+import lzma
 import os
 import re
 import shutil
@@ -82,6 +84,22 @@ def test_a_packed_ticket(tmp_path: Path) -> None:
     path = tmp_path / "ticket.md.gz"
     path.write_bytes(gzip.compress(b"```\n$ ip route\n" + ROUTES + b"```\n"))
     assert ["ip route"] == [source.command for source in read_evidence([str(path)]).sources]
+
+
+def test_packed_files_in_a_folder(tmp_path: Path) -> None:
+    """Files of a bundle may each be packed: their names are those that they have unpacked. Too much in all is refused."""
+    host = tmp_path / "netns" / "host"
+    host.mkdir(parents=True)
+    for name, pack in (("ip-route.txt.xz", lzma.compress), ("ip-rule.txt.bz2", bz2.compress)):
+        (host / name).write_bytes(pack(ROUTES if "route" in name else b"0:\tfrom all lookup local\n"))
+    found = read_evidence([str(tmp_path)])
+    assert [("host", "ip -d route show table all", 2), ("host", "ip -d rule", 1)] == [
+        (source.netns, source.command, len(source.lines)) for source in found.sources
+    ]
+    for name in ("sysctl.txt.gz", "modules.txt.gz"):
+        (host / name).write_bytes(gzip.compress(b"net.ipv4.ip_forward = 1\n" * 400))
+    with pytest.raises(EvidenceError, match="of files unpacked, saw more"):
+        read_evidence([str(tmp_path)], Limits(total_bytes=10_000))
 
 
 @pytest.mark.parametrize("name", ["../x", "/x", "a/../../x"])

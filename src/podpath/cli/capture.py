@@ -47,9 +47,12 @@ def _filter(name: str, metavar: str, text: str, kind: click.ParamType[Any] | Non
 def capture(files: tuple[str, ...], *, ladder: bool, svg: str | None, as_json: bool, colour: str, verbose: bool) -> None:
     """Say what captures alone show, each finding with the packets that show it.
 
-    FILES are pcap and pcapng files, packed (.gz, .zst) or not, printed captures of tcpdump, tickets with some in them, bundles,
-    and - for standard input. Several points are put together: a packet is followed through NAT and tunnels, and what is lost
-    between two points is named. Capture files need NumPy: pip install 'podpath[capture]'. Printed ones do not.
+    FILES are pcap and pcapng files, packed (.gz, .xz, .bz2, .zst) or not, printed captures of tcpdump, tickets with some in
+    them, bundles, and - for standard input. Several points are put together: a packet is followed through NAT and tunnels, and
+    what is lost between two points is named. Capture files need NumPy: pip install 'podpath[capture]'. Printed ones do not.
+
+    A capture may be of any length. Of more than 2,000 packets those are shown that tell of a failure, or are asked about; one of
+    more than 2,000,000 is not followed from point to point.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""Members of a .tar, .tar.gz or .tar.zst, read in memory one after the other: nothing is unpacked to disk, no link is followed.
+"""Members of a tar, packed or not, read in memory one after the other: nothing is unpacked to disk, no link is followed.
 
 An archive that reaches out of itself (`../`, absolute names), or that unpacks to far more than it is, is refused as a whole:
 nobody makes such a bundle by accident.
@@ -6,8 +6,10 @@ nobody makes such a bundle by accident.
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
+import lzma
 import sys
 import tarfile
 import zlib
@@ -17,8 +19,17 @@ from typing import BinaryIO, NamedTuple, cast
 from podpath.collect.limits import Limits
 from podpath.net.errors import EvidenceError, MissingExtra
 
-GZIP, ZSTD, TAR = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"ustar"
+GZIP, ZSTD, XZ, BZIP2, TAR = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ\0", b"BZh", b"ustar"
+PACKED = (GZIP, ZSTD, XZ, BZIP2)
+"""What packed data begins with."""
+TAR_NAMES = (".tar", ".tar.gz", ".tgz", ".tar.zst", ".tar.xz", ".txz", ".tar.bz2", ".tbz2")
 _TAR_MAGIC_AT = 257
+_MAGIC_BYTES = 6
+_BLOCK = 1 << 16
+_DICTIONARY = 256 << 20
+"""Memory that unpacking xz may take: `xz -9` asks for 65 MB, a file may ask for 4 GB."""
+_DAMAGED = (EOFError, zlib.error, lzma.LZMAError, OSError, ValueError)
+"""What the readers of packed data raise where it is damaged or ends early."""
 
 
 class Member(NamedTuple):
@@ -32,7 +43,7 @@ class Member(NamedTuple):
 
 def is_archive(head: bytes) -> bool:
     """Tell whether a file's first bytes are those of a packed or plain tar."""
-    return head.startswith((GZIP, ZSTD)) or head[_TAR_MAGIC_AT : _TAR_MAGIC_AT + 5] == TAR
+    return head.startswith(PACKED) or head[_TAR_MAGIC_AT : _TAR_MAGIC_AT + 5] == TAR
 
 
 def read_members(name: str, file: BinaryIO, size: int, limits: Limits) -> Iterator[Member]:
@@ -44,7 +55,7 @@ def read_members(name: str, file: BinaryIO, size: int, limits: Limits) -> Iterat
                 if count >= limits.files:
                     raise EvidenceError(f"{name}: expected at most {limits.files} members, saw more")
                 yield from _read_member(name, archive, info, limits)
-    except (tarfile.TarError, EOFError, zlib.error, OSError, ValueError) as error:
+    except (tarfile.TarError, *_DAMAGED) as error:
         raise EvidenceError(f"{name}: expected a whole tar archive, saw a damaged one: {error}") from error
 
 
@@ -58,8 +69,18 @@ def read_single(name: str, file: BinaryIO, size: int, limits: Limits) -> bytes:
             blocks.append(block)
             wanted -= len(block)
         return b"".join(blocks)
-    except (EOFError, zlib.error, OSError, ValueError) as error:
+    except _DAMAGED as error:
         raise EvidenceError(f"{name}: expected packed data, saw damaged data: {error}") from error
+
+
+def unpack(name: str, data: bytes, limits: Limits) -> bytes:
+    """Unpack a file that stands packed among others, as rotated logs do; what is damaged, or must not be read, stays as it is."""
+    if not data.startswith(PACKED):
+        return data
+    try:
+        return read_single(name, io.BytesIO(data), len(data), limits)
+    except (EvidenceError, MissingExtra):
+        return data
 
 
 def _read_member(name: str, archive: tarfile.TarFile, info: tarfile.TarInfo, limits: Limits) -> Iterator[Member]:
@@ -106,11 +127,46 @@ class _Bounded(io.RawIOBase):
 
 
 def _unpacked(name: str, file: BinaryIO) -> BinaryIO:
-    head = file.read(4)
+    head = file.read(_MAGIC_BYTES)
     file.seek(0)
     if head.startswith(GZIP):
         return cast("BinaryIO", gzip.GzipFile(fileobj=file))
+    if head.startswith(BZIP2):
+        return cast("BinaryIO", bz2.BZ2File(file))
+    if head.startswith(XZ):
+        return cast("BinaryIO", _Xz(file))
     return _open_zstd(name, file) if head.startswith(ZSTD) else file
+
+
+class _Xz(io.RawIOBase):
+    """Unpacked xz, of one stream or several: `lzma.LZMAFile` knows no bound on the memory that a file may ask for."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._stream = self._begin()
+
+    @staticmethod
+    def _begin() -> lzma.LZMADecompressor:
+        return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_DICTIONARY)
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1, /) -> bytes:
+        while True:
+            packed = b""
+            if self._stream.eof:
+                packed = (self._stream.unused_data or self._file.read(_BLOCK)).lstrip(b"\0")  # padding between streams
+                if not packed:
+                    return b""
+                self._stream = self._begin()
+            elif self._stream.needs_input:
+                packed = self._file.read(_BLOCK)
+                if not packed:
+                    raise EOFError("the data ends before its end is marked")
+            found = self._stream.decompress(packed, size)
+            if found:
+                return found
 
 
 def _open_zstd(name: str, file: BinaryIO) -> BinaryIO:

@@ -6,7 +6,6 @@ said in a gap, and nothing stops for it.
 
 from __future__ import annotations
 
-import io
 import os
 import stat
 import sys
@@ -21,7 +20,7 @@ from podpath.evidence.bundle import MANIFEST
 from podpath.evidence.bundle_manifest import load_manifest, parse_time
 from podpath.evidence.files import decode_text, split_lines
 from podpath.evidence.gathered import Evidence, make_gap
-from podpath.net.errors import EvidenceError, MissingExtra
+from podpath.net.errors import EvidenceError
 from podpath.net.provenance import Gap, Source
 
 STDIN = "-"
@@ -69,13 +68,22 @@ def _read_file(name: str, file: BinaryIO, size: int, limits: Limits) -> Evidence
         return _read_end(name, file, size, limits) if size > limits.output_bytes else _gather([(name, file.read(size))], None)
     packed = archives.read_single(name, file, size, replace(limits, output_bytes=512))
     file.seek(0)
-    if not archives.is_archive(packed) and not name.endswith((".tar.gz", ".tgz", ".tar.zst", ".tar")):
+    if not archives.is_archive(packed) and not name.endswith(archives.TAR_NAMES):
         return _gather([(name, archives.read_single(name, file, size, limits))], None)
     members = [member for member in archives.read_members(name, file, size, limits) if not member.refused]
     manifest = next((member.data for member in members if member.name.rpartition("/")[2] == MANIFEST), b"")
-    return _gather(
-        [(f"{name}/{member.name}", member.data) for member in members], parse_time(load_manifest(manifest).get("time"))
-    )
+    return _gather(list(_unpacked_members(name, members, limits)), parse_time(load_manifest(manifest).get("time")))
+
+
+def _unpacked_members(name: str, members: Sequence[archives.Member], limits: Limits) -> Iterator[tuple[str, bytes]]:
+    """Give the members of an archive, rotated logs among them unpacked."""
+    total = 0
+    for member in members:
+        data = archives.unpack(member.name, member.data, limits)
+        total += len(data)
+        if total > limits.total_bytes:
+            raise EvidenceError(f"{name}: expected at most {limits.total_bytes >> 20} MB unpacked, saw more")
+        yield f"{name}/{member.name}", data
 
 
 def _read_end(name: str, file: BinaryIO, size: int, limits: Limits) -> Evidence:
@@ -104,7 +112,7 @@ def _folder(folder: Path, limits: Limits) -> Iterator[tuple[str, bytes]]:
                 continue
             try:
                 with path.open("rb") as file:
-                    data = _unpack(str(path), file.read(limits.output_bytes), limits)
+                    data = archives.unpack(str(path), file.read(limits.output_bytes), limits)
             except OSError:
                 continue
             total += len(data)
@@ -113,16 +121,6 @@ def _folder(folder: Path, limits: Limits) -> Iterator[tuple[str, bytes]]:
                     f"{folder}: expected at most {limits.total_bytes >> 20} MB of logs, saw more; name those in question"
                 )
             yield str(path), data
-
-
-def _unpack(name: str, data: bytes, limits: Limits) -> bytes:
-    """Unpack a rotated log; other archives, and damaged ones, stay as they are."""
-    if not data.startswith((archives.GZIP, archives.ZSTD)):
-        return data
-    try:
-        return archives.read_single(name, io.BytesIO(data), len(data), limits)
-    except (EvidenceError, MissingExtra):
-        return data
 
 
 def _manifest_time(folder: Path) -> float | None:

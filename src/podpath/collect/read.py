@@ -163,11 +163,12 @@ def _holds_tar(name: str, file: BinaryIO, size: int, limits: Limits) -> bool:
     """Tell whether packed data is a tar, by its first block; the file is put back to its beginning."""
     head = archives.read_single(name, file, size, Limits(output_bytes=512, total_bytes=limits.total_bytes))
     file.seek(0)
-    return archives.is_archive(head) or name.endswith((".tar.gz", ".tgz", ".tar.zst", ".tar"))
+    return archives.is_archive(head) or name.endswith(archives.TAR_NAMES)
 
 
 def _assemble(files: list[tuple[str, str, bytes]], limits: Limits, keep: captures.Keep) -> Evidence:
-    """Read files that came together: as a bundle where they are laid out as one, else each by itself."""
+    """Read files that came together, packed ones unpacked: as a bundle where they are laid out as one, else each by itself."""
+    files = list(_unpack(files, limits))
     if is_bundle(name for name, _, _ in files):
         return assemble_bundle(files, _packets_reader(files, keep))
     sources: list[Source] = []
@@ -181,6 +182,16 @@ def _assemble(files: list[tuple[str, str, bytes]], limits: Limits, keep: capture
         sources.extend(found.sources)
         gaps.extend(found.gaps)
     return Evidence(tuple(sources), tuple(gaps))
+
+
+def _unpack(files: list[tuple[str, str, bytes]], limits: Limits) -> Iterator[tuple[str, str, bytes]]:
+    total = 0
+    for name, shown, data in files:
+        unpacked = archives.unpack(shown, data, limits)
+        total += len(unpacked)
+        if total > limits.total_bytes + (limits.total_bytes >> 3):
+            raise EvidenceError(f"{shown}: expected at most {limits.total_bytes >> 20} MB of files unpacked, saw more")
+        yield (name if unpacked is data else name.rpartition(".")[0]), shown, unpacked
 
 
 def _packets_reader(files: list[tuple[str, str, bytes]], keep: captures.Keep) -> ReadPackets:
