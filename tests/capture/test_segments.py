@@ -49,6 +49,15 @@ def test_order_keeps_the_file_within_a_run(runs: list[int]) -> None:
     assert sorted(range(len(runs)), key=lambda row: runs[row]) == order_by(np.array(runs, np.int64)).tolist()
 
 
+@given(st.lists(st.integers(-(2**31) + 1, 2**31 - 1), min_size=1, max_size=9))
+def test_numbers_add_up_however_far_they_go(steps: list[int]) -> None:
+    """Steps of a run add up past 32 bits, and a run beside it counts by itself."""
+    total = np.cumsum([7, *steps])
+    values = np.concatenate((total, total[:1])).astype(np.uint32)
+
+    assert [*(total - 7).tolist(), 0] == Runs(np.array([0] * len(total) + [1])).unwrapped(values).tolist()
+
+
 def test_numbers_that_wrap() -> None:
     """A sequence number that passes 2^32 goes on counting, and one that goes back counts back."""
     values = np.array([0xFFFFFFF0, 0x10, 0x8, 5, 4], np.uint32)

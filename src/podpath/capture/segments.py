@@ -72,10 +72,14 @@ class Runs:
 
     def unwrapped(self, values: NDArray[np.uint32]) -> Numbers:
         """Give numbers that wrap at 32 bits relative to the first of their run, without the wrap (RFC 1982 distances)."""
-        distance = np.zeros(self._count, np.int64)
-        distance[1:] = (values[1:] - values[:-1]).view(np.int32)
-        distance[self.starts] = 0
-        total = np.cumsum(distance)
+        step = np.zeros(self._count, np.int32)
+        np.subtract(values[1:], values[:-1], out=step[1:].view(np.uint32))
+        step[self.starts] = 0
+        furthest = max(int(step.max(initial=0)), -int(step.min(initial=0))) * int(self._lengths.max(initial=0))
+        if furthest < 1 << 31:  # none can wrap
+            near: Numbers = (values - self.spread(values[self.starts])).view(np.int32).astype(np.int64)
+            return near
+        total: Numbers = np.cumsum(step, dtype=np.int64)
         total -= self.spread(total[self.starts])
         return total
 
