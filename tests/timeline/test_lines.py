@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from podpath.timeline.lines import numbered, split_tagged
+import re
+
+from podpath.net.provenance import Source
+from podpath.timeline.clock import Clock
+from podpath.timeline.lines import numbered, split_tagged, stamps_in
 
 
 def test_a_tagged_line() -> None:
@@ -23,3 +27,14 @@ def test_a_line_without_a_tag() -> None:
 def test_blank_lines_are_not_numbered() -> None:
     """Lines of white space are left out, the others keep their indices."""
     assert [(0, "a"), (3, "b")] == list(numbered(["a", "", "  ", "b"]))
+
+
+def test_stamps_stand_in_one_of_the_groups() -> None:
+    """The group that a line's head has is read, or the head's beginning where none is named; a line without the head has none."""
+    source = Source(name="a.log", lines=())
+    grouped = stamps_in(re.compile(r"run (?P<one>\S+ \S+)$|at (?P<other>\S+ \S+)$"), "one", "other")(source, Clock(now=0.0))
+    first = stamps_in(re.compile(r"\d{4}\S+ \S+ ok$"))(source, Clock(now=0.0))
+
+    assert 60.0 == grouped("run 1970-01-01 00:01") == grouped("at 1970-01-01 00:01") == first("1970-01-01 00:01 ok")
+    assert None is grouped("1970-01-01 00:01")
+    assert None is first("1970-01-01 00:01 bad")

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from podpath.net.provenance import Gap, Source, Span
 from podpath.timeline.clock import Clock
 from podpath.timeline.event import LineEvents, LogReading, Parts, Places, Split
+from podpath.timeline.stamps import WallClock
 
 ReadStamp = Callable[[str], float | None]
 """Gives the time of a line; None where the line has no stamp of the format."""
@@ -37,6 +38,23 @@ class LineFormat(NamedTuple):
     """True where a message may go on in lines without a stamp: the trace of a stack."""
     yearless: bool = False
     """True where stamps name no year."""
+
+
+def stamps_in(head: re.Pattern[str], *groups: str) -> Callable[[Source, Clock], ReadStamp]:
+    """Make the `stamp` of formats whose head has an ISO stamp in one of these groups; without groups, at its beginning."""
+
+    def make(source: Source, clock: Clock) -> ReadStamp:
+        del source
+        wall = WallClock(clock.zone)
+
+        def read(line: str) -> float | None:
+            found = head.match(line)
+            stamp = wall.match(line, max(map(found.start, groups), default=0)) if found is not None else None
+            return stamp.time if stamp is not None else None
+
+        return read
+
+    return make
 
 
 def read_lines(source: Source, clock: Clock, own: LineFormat, others: Sequence[LineFormat] = ()) -> LogReading:

@@ -6,28 +6,14 @@ import re
 from typing import Final
 
 from podpath.net.provenance import Source
-from podpath.timeline.clock import Clock
 from podpath.timeline.event import Parts, Split
-from podpath.timeline.lines import LineFormat, ReadStamp
-from podpath.timeline.stamps import WallClock
+from podpath.timeline.lines import LineFormat, stamps_in
 
 _HEAD: Final = re.compile(
     r"(?P<stamp>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) (?=(?:startup (?:archives|packages)|"
     r"(?:status|upgrade|install|configure|trigproc|remove|purge|disappear|conffile) \S))|"
     r"update-alternatives (?P<alternative>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d): "
 )
-
-
-def _stamp(source: Source, clock: Clock) -> ReadStamp:
-    del source
-    wall = WallClock(clock.zone)
-
-    def read(line: str) -> float | None:
-        found = _HEAD.match(line)
-        stamp = wall.match(line, found.start("stamp" if found["stamp"] else "alternative")) if found is not None else None
-        return stamp.time if stamp is not None else None
-
-    return read
 
 
 def _split(_: Source) -> Split:
@@ -42,4 +28,4 @@ def take_apart(line: str) -> Parts:
     return Parts("update-alternatives" if found["alternative"] else "dpkg", line[found.end() :])
 
 
-FORMAT = LineFormat("dpkg log", _HEAD, _stamp, _split)
+FORMAT = LineFormat("dpkg log", _HEAD, stamps_in(_HEAD, "stamp", "alternative"), _split)

@@ -6,27 +6,13 @@ import re
 from typing import Final
 
 from podpath.net.provenance import Source
-from podpath.timeline.clock import Clock
 from podpath.timeline.event import Parts, Split
-from podpath.timeline.lines import LineFormat, ReadStamp
-from podpath.timeline.stamps import WallClock
+from podpath.timeline.lines import LineFormat, stamps_in
 
 _HEAD: Final = re.compile(
     r"<\d{1,3}>1 (?P<stamp>\S+) (?P<host>\S+) (?P<program>\S+) (?P<pid>\S+) (?P<id>\S+) "
     r'(?P<data>-|(?:\[(?:[^\]"\\]|"(?:[^"\\]|\\.)*+"|\\.)*+\])+)(?: |$)'
 )
-
-
-def _stamp(source: Source, clock: Clock) -> ReadStamp:
-    del source
-    wall = WallClock(clock.zone)
-
-    def read(line: str) -> float | None:
-        found = _HEAD.match(line)
-        stamp = wall.match(line, found.start("stamp")) if found is not None else None
-        return stamp.time if stamp is not None else None
-
-    return read
 
 
 def _split(_: Source) -> Split:
@@ -42,4 +28,4 @@ def take_apart(line: str) -> Parts:
     return Parts(program, line[found.end() :].lstrip("\ufeff"), host)
 
 
-FORMAT = LineFormat("syslog (RFC 5424)", _HEAD, _stamp, _split)
+FORMAT = LineFormat("syslog (RFC 5424)", _HEAD, stamps_in(_HEAD, "stamp"), _split)

@@ -9,25 +9,11 @@ import re
 from typing import Final
 
 from podpath.net.provenance import Source
-from podpath.timeline.clock import Clock
 from podpath.timeline.event import Parts, Split
-from podpath.timeline.lines import LineFormat, ReadStamp
-from podpath.timeline.stamps import WallClock
+from podpath.timeline.lines import LineFormat, stamps_in
 
 _ROW: Final = re.compile(r" *\d{1,6} \|(?P<command>[^|]*)\| (?P<stamp>\d{4}-\d\d-\d\d \d\d:\d\d) \|(?P<action>[^|]*)\|")
 _HEADINGS: Final = re.compile(r" *ID +\||-{10}|Loaded plugins|history list|Last metadata")
-
-
-def _stamp(source: Source, clock: Clock) -> ReadStamp:
-    del source
-    wall = WallClock(clock.zone)
-
-    def read(line: str) -> float | None:
-        found = _ROW.match(line)
-        stamp = wall.match(line, found.start("stamp")) if found is not None else None
-        return stamp.time if stamp is not None else None
-
-    return read
 
 
 def _split(_: Source) -> Split:
@@ -42,4 +28,4 @@ def take_apart(line: str) -> Parts:
     return Parts("yum", f"run: {found['command'].strip()} ({found['action'].strip()})")
 
 
-FORMAT = LineFormat("yum history", _ROW, _stamp, _split, headings=_HEADINGS)
+FORMAT = LineFormat("yum history", _ROW, stamps_in(_ROW, "stamp"), _split, headings=_HEADINGS)
