@@ -36,12 +36,18 @@ class Measurement(NamedTuple):
 
 
 def emit(measurements: Iterable[Measurement]) -> None:
-    """Print what a benchmark program measured: a table, or with `--json` one line each for `bench/run.py`."""
+    """Print what a benchmark program measured: a table, or with `--json` one line each for `bench/run.py`.
+
+    Where a bound is not kept, the program that prints a table ends with 1.
+    """
     if "--json" in sys.argv:
         for measurement in measurements:
             print(json.dumps(measurement._asdict()), flush=True)
     else:
-        print(render_table(tuple(measurements)))
+        rows = tuple(measurements)
+        print(render_table(rows))
+        if not all(row.kept for row in rows):
+            sys.exit(1)
 
 
 def render_table(measurements: Sequence[Measurement]) -> str:
