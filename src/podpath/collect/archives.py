@@ -61,14 +61,22 @@ def read_members(name: str, file: BinaryIO, size: int, limits: Limits) -> Iterat
 
 def read_single(name: str, file: BinaryIO, size: int, limits: Limits) -> bytes:
     """Give the content of a single packed file (`ticket.md.gz`), or of a plain one that only looked like an archive."""
+    blocks: list[bytes] = []
+    wanted = limits.output_bytes
+    for block in read_blocks(name, file, size, limits):
+        blocks.append(block[:wanted])
+        wanted -= len(blocks[-1])
+        if not wanted:
+            break
+    return b"".join(blocks)
+
+
+def read_blocks(name: str, file: BinaryIO, size: int, limits: Limits) -> Iterator[bytes]:
+    """Give the content of a single packed file block by block, within the limits but for that of one output."""
     stream = _Bounded(name, _unpacked(name, file), size, limits)
     try:
-        blocks: list[bytes] = []
-        wanted = limits.output_bytes
-        while wanted and (block := stream.read(wanted)):
-            blocks.append(block)
-            wanted -= len(block)
-        return b"".join(blocks)
+        while block := stream.read(limits.output_bytes):
+            yield block
     except _DAMAGED as error:
         raise EvidenceError(f"{name}: expected packed data, saw damaged data: {error}") from error
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-from podpath.collect import archives, captures
+from podpath.collect import archives, captures, packed_captures
 from podpath.collect.limits import DEFAULT, Limits
 from podpath.collect.mapping import map_file
 from podpath.collect.printed import is_printed
@@ -146,9 +146,13 @@ def _parse(name: str, data: bytes, size: int, limits: Limits, keep: captures.Kee
 
 
 def _read_archive(name: str, file: BinaryIO, size: int, limits: Limits, keep: captures.Keep) -> Evidence:
-    if not _holds_tar(name, file, size, limits):
+    head = archives.read_single(name, file, size, Limits(output_bytes=512, total_bytes=limits.total_bytes))
+    file.seek(0)
+    if captures.is_capture(head):
+        return packed_captures.read_packed_capture(name, file, size, keep)
+    if not archives.is_archive(head) and not name.endswith(archives.TAR_NAMES):
         data = archives.read_single(name, file, size, limits)
-        return _parse_whole(name, data, limits, keep)
+        return _parse(name, data, len(data), limits, keep)
     members = list(archives.read_members(name, file, size, limits))
     refused = [make_gap(f"{name}/{member.name}", member.refused) for member in members if member.refused]
     if not any(member.data for member in members):
@@ -157,13 +161,6 @@ def _read_archive(name: str, file: BinaryIO, size: int, limits: Limits, keep: ca
         [(member.name, f"{name}/{member.name}", member.data) for member in members if not member.refused], limits, keep
     )
     return Evidence(found.sources, (*refused, *found.gaps))
-
-
-def _holds_tar(name: str, file: BinaryIO, size: int, limits: Limits) -> bool:
-    """Tell whether packed data is a tar, by its first block; the file is put back to its beginning."""
-    head = archives.read_single(name, file, size, Limits(output_bytes=512, total_bytes=limits.total_bytes))
-    file.seek(0)
-    return archives.is_archive(head) or name.endswith(archives.TAR_NAMES)
 
 
 def _assemble(files: list[tuple[str, str, bytes]], limits: Limits, keep: captures.Keep) -> Evidence:
