@@ -405,6 +405,20 @@ def test_inbound_is_proven_by_who_comes(bare: Pod, address: str, proven: dict[in
     assert time.monotonic() - started < 15
 
 
+@KERNEL
+def test_who_means_the_proxys_port_proves_nothing(bare: Pod) -> None:
+    """A connection from outside to port 4143 itself arrives there without any rule; it is not taken for a redirection."""
+    bare.restore(*linkerd(inbound=False))
+    process = bare.start("--json", "--await-inbound", "--families", "4", "--timeout", "4s")
+    caller = (
+        "import socket, time\nfor _ in range(20):\n  try: socket.create_connection(('10.9.0.2', 4143), 1).close()\n"
+        "  except OSError: pass\n  time.sleep(.1)"
+    )
+    run("ip", "netns", "exec", bare.node, sys.executable, "-c", caller)
+
+    assert {4: "untested"} == finish(process).states("inbound")
+
+
 @INBOUND
 def test_a_reflector_serves_its_networks_only(bare: Pod) -> None:
     """Who asks from elsewhere gets no connection, and no answer either."""

@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from podpath.collect.netns import inside as inside_of
 from podpath.protect.apply import Applier
 from podpath.protect.kube.objects import Pod
 from podpath.protect.repair.mend import MendError, families_of, hold, mend, see
 from podpath.protect.repair.namespaces import Namespaces, Place, read_namespaces
+from tests.protect.pods import pod as node_and_pod
 from tests.protect.repair import pods
 from tests.protect.repair.netns import fresh_addresses, inside, pod_namespace
 
@@ -95,6 +97,28 @@ def test_rules_that_are_there_but_do_not_work_are_no_cure() -> None:
 
         assert "failed" == mending.state
         assert "the rules were written, and the validator says in its namespace" in mending.why
+
+
+@pytest.mark.kernel("iptables-nft-save", "ip6tables-nft-save", "nft", "nsenter", "setpriv")
+@pytest.mark.parametrize("spoiled", ["", "ip", "ip6"])
+def test_g2_inbound_is_proven_from_the_node(spoiled: str) -> None:
+    """On the pod's node both directions are proven by packets; an earlier rule that spoils inbound is found."""
+    with node_and_pod() as made, inside_of(f"/run/netns/{made.node}"):
+        if spoiled:
+            chain = f"chain {spoiled} early c {{ type nat hook prerouting priority -110; }}"
+            rule = f"rule {spoiled} early c tcp dport 15104 redirect to :15104"
+            made.exec("nft", f"add table {spoiled} early; add {chain}; add {rule}")
+        found = Namespaces({address: (_place(made.name),) for address in ("10.9.0.2", "fd00:9::2")}, 1)
+        mending = mend(meshed("10.9.0.2", "fd00:9::2"), found, Applier())
+
+    assert ("failed" if spoiled else "mended", True) == (mending.state, mending.changed), mending.why
+    family = {"ip": "IPv4", "ip6": "IPv6"}.get(spoiled, "")
+    assert not spoiled or f"{family} inbound redirection: a connection from outside to port 15104 arrived there" in mending.why
+
+
+def _place(name: str) -> Place:
+    path = Path(f"/run/netns/{name}")
+    return Place(path=str(path), inode=path.stat().st_ino)
 
 
 @KERNEL

@@ -22,6 +22,7 @@ from podpath.net.errors import PodpathError
 from podpath.protect.apply import Applier, ApplyError
 from podpath.protect.kube.objects import Pod
 from podpath.protect.repair.judgement import Sight
+from podpath.protect.repair.knocking import find_reachable, knock
 from podpath.protect.repair.namespaces import Namespaces, Place
 from podpath.protect.repair.redirect import Redirect, asked, render_restore
 from podpath.protect.repair.rules import Flavour, Shown, describe_mixture, look
@@ -47,7 +48,11 @@ class Mending:
 
 def families_of(pod: Pod) -> tuple[int, ...]:
     """Give the address families that a pod has, 4 and 6."""
-    return tuple(sorted({ip_address(address).version for address in pod.addresses}))
+    return _families(pod.addresses)
+
+
+def _families(addresses: Sequence[str]) -> tuple[int, ...]:
+    return tuple(sorted({ip_address(address).version for address in addresses}))
 
 
 def see(pod: Pod, namespaces: Namespaces) -> Sight | None:
@@ -81,14 +86,15 @@ def mend(pod: Pod, namespaces: Namespaces, applier: Applier) -> Mending:
         return Mending(state="failed", why=found.why)
     try:
         with hold(found.place) as path:
-            return _mend(path, redirect, families_of(pod), applier)
+            return _mend(path, redirect, pod.addresses, applier)
     except MendError as error:
         return Mending(state="gone", why=str(error))
     except ApplyError as error:
         return Mending(state="failed", why=str(error))
 
 
-def _mend(path: str, redirect: Redirect, families: Sequence[int], applier: Applier) -> Mending:
+def _mend(path: str, redirect: Redirect, addresses: Sequence[str], applier: Applier) -> Mending:
+    families = _families(addresses)
     sight, shown = look(path, redirect, families)
     if sight.redirected is None:
         return Mending(state="failed", why=sight.why)
@@ -98,7 +104,7 @@ def _mend(path: str, redirect: Redirect, families: Sequence[int], applier: Appli
     if applier.dry_run:
         return Mending(state="would", why=sight.why)
     changed = bool(wanting)
-    fault = prove(path, redirect)
+    fault = prove(path, redirect, find_reachable(addresses))
     if not fault and changed:
         sight = look(path, redirect, families)[0]
         fault = "" if sight.redirected else sight.why
@@ -113,24 +119,38 @@ def _mend(path: str, redirect: Redirect, families: Sequence[int], applier: Appli
     return Mending(state="mended", why=f"{done}; the validator passes in its namespace", changed=changed)
 
 
-def prove(path: str, redirect: Redirect) -> str:
+def prove(path: str, redirect: Redirect, reachable: Sequence[str] = ()) -> str:
     """Run the validator within a namespace; empty where it passes, else what it says.
 
-    Where the proxy listens already its ports cannot be borrowed, and the rules are looked for instead.
+    At the addresses that can be reached from here it is knocked, which proves inbound redirection too. Where the proxy listens
+    already its ports cannot be borrowed, and the rules are looked for instead.
     """
     options = ["--proxy-uid", str(redirect.proxy_uid), "--timeout", f"{PROOF_SECONDS}s"]
     ports = ["--outbound-port", str(redirect.outbound), "--inbound-port", str(redirect.inbound)]
     mode = "istio" if redirect.style == "istio" else "podpath"
-    command = [sys.executable, "-m", "podpath", "protect", "validate", "--json", "--mode", mode, *options, *ports]
+    command = [
+        sys.executable,
+        "-m",
+        "podpath",
+        "protect",
+        "validate",
+        "--json",
+        "--mode",
+        mode,
+        *options,
+        *ports,
+        *["--await-inbound"] * bool(reachable),
+    ]
     try:
-        done = subprocess.run(
-            ["nsenter", f"--net={path}", *command],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=PROOF_SECONDS + 20,
-            stdin=subprocess.DEVNULL,
-        )
+        with knock(reachable):
+            done = subprocess.run(
+                ["nsenter", f"--net={path}", *command],
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=PROOF_SECONDS + 20,
+                stdin=subprocess.DEVNULL,
+            )
         told = json.loads(done.stdout)
     except (OSError, subprocess.TimeoutExpired, ValueError) as error:
         return f"the validator cannot be run there: {error}"

@@ -56,18 +56,20 @@ def check_inbound(settings: Settings, families: Sequence[Family], deadline: floa
     asked = (PORT, *settings.skip_inbound)[:MOST_PORTS]
     listeners = Listeners((*settings.inbound, *asked), chosen)
     try:
-        seen = _await(listeners, chosen, deadline) if wait else _ask_all(listeners, reflectors, chosen, asked, deadline)
+        seen = _await(listeners, settings, chosen, deadline) if wait else _ask_all(listeners, reflectors, chosen, asked, deadline)
         return tuple(check for family in chosen for check in _judge(settings, family, seen[family], listeners))
     finally:
         listeners.close()
 
 
-def _await(listeners: Listeners, families: Sequence[Family], deadline: float) -> dict[Family, Seen]:
+def _await(listeners: Listeners, settings: Settings, families: Sequence[Family], deadline: float) -> dict[Family, Seen]:
     """Wait for anybody, in all families at once: a kubelet probes one of them alone, so the others get a moment more."""
     found: dict[Family, dict[int, Arrival]] = {family: {} for family in families}
     while not all(found.values()) and (left := deadline - time.monotonic()) > 0:
         _wait([*listeners.sockets.values()], left)
         for port, family, arrival in _arrivals(listeners):
+            if port in settings.inbound and (arrival.original is None or arrival.original.port == port):
+                continue  # somebody who meant the proxy's own port: no rule brought it here
             if not any(found.values()):
                 deadline = min(deadline, time.monotonic() + OTHERS)
             found[family].setdefault(arrival.original.port if arrival.original else port, arrival)

@@ -1,0 +1,52 @@
+"""Tests of `protect.repair.knocking`: who answers is found in a moment, and knocked at while the body runs."""
+
+from __future__ import annotations
+
+import socket
+import time
+
+import pytest
+
+from podpath.collect.netns import inside
+from podpath.protect.repair.knocking import find_reachable, knock
+from podpath.protect.validate.inbound import PORT
+from tests.protect.pods import pod
+
+
+@pytest.mark.kernel("ip", "iptables")
+def test_who_answers_is_found() -> None:
+    """A refusal is an answer; nobody's address, no route and a drop are none, and cost a moment together."""
+    with pod() as made, inside(f"/run/netns/{made.node}"):
+        began = time.monotonic()
+        found = find_reachable(("10.9.0.2", "10.9.0.77", "fd00:9::2", "198.51.100.1", "fd00:77::1"))
+        taken = time.monotonic() - began
+        made.exec("iptables", "-A", "INPUT", "-p", "tcp", "-j", "DROP")
+        dropped = find_reachable(("10.9.0.2", "fd00:9::2"))
+
+    assert (("10.9.0.2", "fd00:9::2"), ("fd00:9::2",)) == (found, dropped)
+    assert taken < 2
+
+
+def test_it_knocks_until_the_body_ends() -> None:
+    """Connections come again and again, and none afterwards."""
+    with socket.create_server(("127.0.0.1", PORT)) as server:
+        server.settimeout(5)
+        with knock(["127.0.0.1"]):
+            for _ in range(3):
+                server.accept()[0].close()
+        server.setblocking(False)
+        while True:
+            try:
+                server.accept()[0].close()
+            except BlockingIOError:
+                break
+        time.sleep(0.2)
+        with pytest.raises(BlockingIOError):
+            server.accept()
+
+
+def test_nobody_is_knocked_at_nowhere() -> None:
+    """Without addresses nothing happens."""
+    assert () == find_reachable(())
+    with knock(()):
+        pass
