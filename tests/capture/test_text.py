@@ -144,7 +144,9 @@ def look_at(lines: Sequence[str]) -> Cursor:
     """Stand at the beginning of lines."""
     text = "\n".join(lines)
     starts = np.cumsum([0, *(len(line) + 1 for line in lines[:-1])])
-    return Cursor(Text(as_array(text)), starts, starts + [len(line) for line in lines], np.arange(len(lines)))
+    page = Text(len(text))
+    page.load(as_array(text))
+    return Cursor(page, starts, starts + [len(line) for line in lines], np.arange(len(lines)))
 
 
 @given(st.lists(st.integers(0, 99_999_999_999), min_size=1))

@@ -49,11 +49,15 @@ class Text:
 
     __slots__ = ("_eights", "_pairs", "_wide", "bytes")
 
-    def __init__(self, data: Bytes) -> None:
-        """Copy the bytes."""
-        self.bytes = np.zeros(len(data) + ROOM, np.uint8)
-        self.bytes[: len(data)] = data
+    def __init__(self, size: int) -> None:
+        """Take memory for so many bytes."""
+        self.bytes = np.zeros(size + ROOM, np.uint8)
         self._eights, self._pairs, self._wide = (self._windows(width) for width in (8, 16, WIDEST))
+
+    def load(self, data: Bytes) -> None:
+        """Take bytes in place of those that were there."""
+        self.bytes[: len(data)] = data
+        self.bytes[len(data) : len(data) + ROOM] = 0
 
     def _windows(self, width: int) -> NDArray[Any]:
         """See the bytes as overlapping words; of a type without alignment, which NumPy picks from the fast way."""
@@ -76,13 +80,14 @@ class Text:
 class Cursor:
     """A place in each of some lines. Mutable while they are read."""
 
-    __slots__ = ("_places", "at", "end", "good", "rows", "text")
+    __slots__ = ("at", "end", "good", "places", "rows", "text")
 
     def __init__(self, text: Text, at: Offsets, end: Offsets, rows: Offsets) -> None:
         """Stand at a place of each line; `rows` are the lines' numbers, `end` is where each ends."""
         self.text, self.at, self.end, self.rows = text, at, end, rows
         self.good = np.ones(len(at), np.bool_)
-        self._places: Offsets | None = None
+        self.places: Offsets | slice = slice(None)
+        """Where its lines stand among those that they were picked from."""
 
     def __len__(self) -> int:
         """Count the lines."""
@@ -90,20 +95,21 @@ class Cursor:
 
     def pick(self, mask: Mask) -> Cursor:
         """Go on with some of the lines by themselves, those that are good."""
-        chosen = np.flatnonzero(mask & self.good)
-        if len(chosen) == len(self):
+        wanted = mask & self.good
+        if wanted.all():
             return self
+        chosen = np.flatnonzero(wanted)
         part = Cursor(self.text, self.at[chosen], self.end[chosen], self.rows[chosen])
-        part._places = chosen
+        part.places = chosen
         return part
 
     def join(self, part: Cursor) -> None:
         """Stand where lines stand that were picked and read further."""
         if part is not self:
             at = self.at.copy()
-            at[part._places] = part.at
+            at[part.places] = part.at
             self.at = at
-            self.good[part._places] &= part.good
+            self.good[part.places] &= part.good
 
     def word(self, ahead: int = 0) -> Words:
         """Give the next eight bytes of each line."""
@@ -138,13 +144,15 @@ class Cursor:
         word, _ = self._behind(before)
         bits = word ^ _ZEROS
         place = _first_beyond_nine(bits)
-        self.good &= (place > 7) & (place < 8 * digits + 8)
+        self.good &= (place - 8).view(np.uint64) < np.uint64(8 * digits)
+        value = _add_up(bits << (_TOP - place).view(np.uint64))
         if then:
-            self.good &= word >> (place - 7).view(np.uint64) & _FULL[len(then)] == _word(then)
+            word >>= (place - 7).view(np.uint64)
+            self.good &= word & _FULL[len(then)] == _word(then)
         place >>= 3
-        self.at = self.at + (place + (len(before) + len(then)))
-        place <<= 3
-        return _add_up(bits << (64 - place).view(np.uint64))
+        place += len(before) + len(then)
+        self.at = self.at + place
+        return value
 
     def long_number(self, before: bytes, then: bytes = b"") -> Words:
         """Read a text of up to five bytes, a number of up to ten digits and the sign that must follow it, and move on."""
@@ -191,11 +199,13 @@ class Cursor:
             word = word >> (digits - 7).view(np.uint64)
             point = word & _BYTE == _POINT
             word >>= _8
-            self.good &= (digits > 7) & (digits < 32) & (octet < np.uint64(256))
+            self.good &= ((digits - 8).view(np.uint64) < np.uint64(24)) & (octet < np.uint64(256))
             self.good &= (bits & _BYTE != np.uint64(0)) | (digits < 16)  # no other number begins with 0
             value <<= _8
             value |= octet
-            self.at = self.at + ((digits >> 3) + point)
+            digits >>= 3
+            digits += point
+            self.at = self.at + digits
             if place < 3:
                 self.good &= point
         return value, point
@@ -256,7 +266,7 @@ class Cursor:
         """Move past up to eight spaces."""
         word = self.word() ^ _SPACES
         other = ((word & ~_HIGH) + ~_HIGH | word) & _HIGH
-        place = _exponent(other & (~other + np.uint64(1)))
+        place = _exponent(other & np.negative(other))
         self.at = self.at + np.where(place < 0, 8, place >> 3)
 
     def six(self) -> list[Words]:
@@ -273,21 +283,32 @@ class Cursor:
 
 def _exponent(word: Words) -> NDArray[np.int64]:
     """Give the place of the one bit of each word, or of its highest; a negative number where there is none."""
-    found: NDArray[np.int64] = (word.astype(np.float64).view(np.int64) >> 52) - _BIAS
+    found: NDArray[np.int64] = word.astype(np.float64).view(np.int64)
+    found >>= 52
+    found -= _BIAS
     return found
+
+
+def _beyond_nine(bits: Words) -> Words:
+    """Give words with the highest bit set in all bytes above 9; one byte from 0x8a on sets it in the next one too."""
+    other = bits + _PAST_NINE
+    other |= bits
+    other &= _HIGH
+    return other
 
 
 def _first_beyond_nine(bits: Words) -> NDArray[np.int64]:
     """Give, of words whose digits are 0 to 9, eight times the place of the first other byte, and 7."""
-    other = (bits + _PAST_NINE | bits) & _HIGH
-    return _exponent(other & (~other + np.uint64(1)))
+    other = _beyond_nine(bits)
+    other &= np.negative(other)
+    return _exponent(other)
 
 
 def _first(word: Words, sign: int) -> NDArray[np.int64]:
     """Give eight times the place of the first such byte, and 7; a negative number where there is none."""
     bits = word ^ _ONES * np.uint64(sign)
     found = (bits - _ONES) & ~bits & _HIGH
-    return _exponent(found & (~found + np.uint64(1)))
+    return _exponent(found & np.negative(found))
 
 
 def _below(place: NDArray[np.int64]) -> Words:
@@ -312,7 +333,7 @@ def match_digits(text: Words, pattern: bytes) -> tuple[Words, Mask]:
     """Give digits of words that have a pattern (a 0 for each digit, all else as it stands) as numbers, and where they have it."""
     bits = text ^ _word(pattern)
     exact = _word(bytes(0 if sign == ord("0") else 255 for sign in pattern))
-    return bits, ((bits + _PAST_NINE | bits) & _HIGH == np.uint64(0)) & (bits & exact == np.uint64(0))
+    return bits, (_beyond_nine(bits) | bits & exact) == np.uint64(0)
 
 
 def sum_digits(bits: Words) -> Words:
@@ -320,15 +341,12 @@ def sum_digits(bits: Words) -> Words:
     return _add_up(bits)
 
 
-def find_sign(word: Words, sign: int, *, last: bool = False) -> tuple[NDArray[np.int64], Words]:
-    """Give eight times the place of a byte, and 7, where it is the last that is no digit; negative where it is not there.
-
-    The second are the word's digits, each as a number.
-    """
+def last_sign(word: Words) -> tuple[NDArray[np.int64], Words]:
+    """Give eight times the place of the last byte that is no digit, and 7; and the number that the digits behind it make."""
     bits = word ^ _ZEROS
-    place = _exponent((bits + _PAST_NINE | bits) & _HIGH) if last else _first_beyond_nine(bits)
-    found = word >> (np.maximum(place, 7) - 7).view(np.uint64) & _BYTE == np.uint64(sign)
-    return np.where(found, place, -1), bits
+    place = _exponent(_beyond_nine(bits))
+    behind = (place + 1).view(np.uint64)
+    return place, _add_up(bits >> behind << behind)
 
 
 def look_up(words: Sequence[Words], meaning: Callable[[bytes], int]) -> NDArray[np.int64]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podpath.capture.columns import SACK_OK, TIMESTAMPS
-from podpath.capture.text_cursor import Cursor, Mask, find_sign, look_up, sum_digits
+from podpath.capture.text_cursor import Cursor, Mask, last_sign, look_up
 from podpath.capture.text_page import Page
 from podpath.net.protocols import ICMP, ICMPV6, TCP, UDP
 
@@ -21,13 +21,19 @@ _BYTE, _8, _WORD = np.uint64(255), np.uint64(8), np.uint64(0xFFFFFFFF)
 def read_packets(page: Page, cursor: Cursor) -> None:
     """Read the packets of lines from their addresses on."""
     version = page.arrays["version"][cursor.rows]
-    for wanted in (4, 6):
+    ported = np.zeros(len(cursor), np.bool_)
+    for wanted, read_ends in ((4, _read_four), (6, _read_six)):
         some = cursor.pick(version == wanted)
         if len(some):
-            _read_four(page, some) if wanted == 4 else _read_six(page, some)
+            ported[some.places] = read_ends(page, some)
+            cursor.join(some)
+    both = cursor.pick(ported)
+    if len(both):
+        _read_ported(page, both)
 
 
-def _read_four(page: Page, cursor: Cursor) -> None:
+def _read_four(page: Page, cursor: Cursor) -> Mask:
+    """Read IPv4 addresses and what follows ends without ports; tell which have ports."""
     source, ported = cursor.octets()
     page.put(cursor, "src", source)
     some = cursor.pick(ported)
@@ -37,18 +43,20 @@ def _read_four(page: Page, cursor: Cursor) -> None:
         some.good &= ported_too
         page.put(some, "dst", target)
         page.put(some, "dport", _port(some, some.number(b"", 5, b": ")))
-        _read_ported(page, some)
-    bare = cursor.pick(~ported)
-    if len(bare):
+        cursor.join(some)
+    if len(some) < len(cursor):
+        bare = cursor.pick(~ported)
         bare.take(b" > ")
         target, ported_too = bare.octets()
         bare.good &= ~ported_too
         page.put(bare, "dst", target)
         bare.take(b": ICMP echo re")
         _read_echo(page, bare, ICMP, (8, 0))
+    return ported
 
 
-def _read_six(page: Page, cursor: Cursor) -> None:
+def _read_six(page: Page, cursor: Cursor) -> Mask:
+    """Read IPv6 addresses and what follows ends without ports; tell which have ports."""
     page.put(cursor, "src", _known(cursor, look_up(cursor.six(), page.names.address)))
     ported = cursor.stands(b".")
     some = cursor.pick(ported)
@@ -56,13 +64,14 @@ def _read_six(page: Page, cursor: Cursor) -> None:
         page.put(some, "sport", _port(some, some.number(b".", 5, b" > ")))
         page.put(some, "dst", _known(some, look_up(some.six(), page.names.address)))
         page.put(some, "dport", _port(some, some.number(b".", 5, b": ")))
-        _read_ported(page, some)
-    bare = cursor.pick(~ported)
-    if len(bare):
+        cursor.join(some)
+    if len(some) < len(cursor):
+        bare = cursor.pick(~ported)
         bare.take(b" > ")
         page.put(bare, "dst", _known(bare, look_up(bare.six(), page.names.target)))
         bare.take(b" ICMP6, echo re")
         _read_echo(page, bare, ICMPV6, (128, 129))
+    return ported
 
 
 def _port(cursor: Cursor, port: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -115,9 +124,11 @@ def _read_names(page: Page, cursor: Cursor) -> None:
     last = word >> np.uint64(56)
     cursor.good &= (last > np.uint64(32)) & (last < np.uint64(127)) & (cursor.end - cursor.at >= 8)
     word = word << _8
-    open_at, bits = find_sign(word, ord("("), last=True)
-    size = sum_digits(bits >> (open_at + 1).view(np.uint64) << (open_at + 1).view(np.uint64))
-    sized = (last == np.uint64(ord(")"))) & (open_at > 0) & (open_at < 63)
+    place, size = last_sign(word)
+    closed = last == np.uint64(ord(")"))
+    cursor.good &= ~closed | (place > 7)  # a longer number than any length
+    opened = word >> (np.maximum(place, 7) - 7).view(np.uint64) & _BYTE == np.uint64(ord("("))
+    sized = closed & opened & (place < 63)
     page.put(cursor, "payload", np.where(sized, size, np.uint64(0)))
     page.put(cursor, "protocol", UDP)
     page.close(cursor)

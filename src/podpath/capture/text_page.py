@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from podpath.capture.columns import TYPES
 from podpath.capture.index import Offsets
 from podpath.capture.text_cursor import Cursor, Text
 from podpath.net import protocols
@@ -82,15 +81,14 @@ class Page:
     __slots__ = ("arrays", "count", "ends", "names", "read", "starts", "text", "timed")
 
     def __init__(self, text: Text, starts: Offsets, ends: Offsets, names: Names) -> None:
-        """Begin with nothing read."""
+        """Begin with nothing read; lines stand at places of the text."""
         self.text, self.starts, self.ends, self.names = text, starts, ends, names
         self.count = len(starts)
         self.read = np.zeros(self.count, np.bool_)
         self.timed = np.zeros(self.count, np.bool_)
         """Lines that begin with a time."""
-        self.arrays: dict[str, NDArray[Any]] = {name: np.zeros(self.count, TYPES[name]) for name in FILLED}
-        for name, value in USUAL.items():
-            self.arrays[name][:] = value
+        self.arrays: dict[str, NDArray[Any]] = {}
+        """A column for each field, a row for each line."""
 
     def cursor(self) -> Cursor:
         """Stand at the beginning of each line."""

@@ -15,13 +15,15 @@ from numpy.typing import NDArray
 
 from podpath.capture.columns import TYPES
 from podpath.capture.index import Bytes, Offsets
-from podpath.capture.text_cursor import Mask, Text
+from podpath.capture.text_cursor import ROOM, Mask, Text
 from podpath.capture.text_front import read_front
 from podpath.capture.text_packets import read_packets
-from podpath.capture.text_page import FILLED, Names, Page
+from podpath.capture.text_page import FILLED, USUAL, Names, Page
 
-PAGE = 3 << 19
-"""Bytes that are read at once."""
+PAGE = 1 << 20
+"""Bytes that are read at once, where no line is longer."""
+BLOCK = 1 << 20
+"""Bytes in which ends of lines are looked for at once."""
 LONGEST = 2000
 """Bytes of a line that is read here: readers of every shape look no further, and what stands there decides for none."""
 _NEWLINE, _RETURN, _SPACE, _TAB = b"\n\r \t"
@@ -52,67 +54,68 @@ class PrintedRows:
 
 def read_rows(data: Bytes) -> PrintedRows:
     """Read the usual lines of a text, as far as it is plain."""
-    names, count, plain = Names(), 0, True
-    columns: dict[str, list[NDArray[Any]]] = {name: [np.zeros(0, TYPES[name])] for name in FILLED}
-    places: dict[str, list[Offsets]] = {name: [np.zeros(0, np.int64)] for name in ("line", "left", "starts", "ends")}
-    for at, page, count_here in _pages(data, names):
-        plain = plain and not bool(((page.text.bytes > _ASCII) | (page.text.bytes == _ESCAPE)).any())
+    starts, ends = find_lines(data)
+    count, names, plain = len(starts), Names(), True
+    arrays = {name: np.zeros(count, TYPES[name]) for name in FILLED}
+    for name, value in USUAL.items():
+        arrays[name][:] = value
+    read, timed = np.zeros(count, np.bool_), np.zeros(count, np.bool_)
+    text: Text | None = None
+    for first, stop in _pages(starts, ends):
+        at, end = int(starts[first]), int(ends[stop - 1])
+        if text is None or len(text.bytes) < end - at + ROOM:
+            text = Text(max(end - at, PAGE))
+        text.load(data[at:end])
+        plain = plain and _is_plain(text.bytes[: end - at])
+        page = Page(text, starts[first:stop] - at, ends[first:stop] - at, names)
+        page.arrays = {name: values[first:stop] for name, values in arrays.items()}
         read_packets(page, read_front(page))
-        read = page.read & _stand_alone(page) & (page.ends - page.starts <= LONGEST)
-        read = read[:count_here]
-        starts, ends = page.starts[:count_here], page.ends[:count_here]
-        for name, values in page.arrays.items():
-            columns[name].append(values[:count_here] if read.all() else values[:count_here][read])
-        places["line"].append(np.flatnonzero(read) + count)
-        places["left"].append(np.flatnonzero(~read & (ends > starts)) + count)
-        places["starts"].append(starts + at)
-        places["ends"].append(ends + at)
-        count += count_here
+        read[first:stop], timed[first:stop] = page.read, page.timed
+    read &= _stand_alone(data, starts, timed) & (ends - starts <= LONGEST)
+    if not read.all():
+        arrays = {name: values[read] for name, values in arrays.items()}
     return PrintedRows(
-        arrays={name: _join(parts) for name, parts in columns.items()},
+        arrays=arrays,
+        line=np.flatnonzero(read),
+        left=np.flatnonzero(~read & (ends > starts)),
+        starts=starts,
+        ends=ends,
         links=tuple(text.decode() for text in names.links),
         addresses=tuple(names.addresses),
         plain=plain,
-        **{name: _join(parts) for name, parts in places.items()},
     )
 
 
-def _join(parts: list[NDArray[Any]]) -> NDArray[Any]:
-    """Put parts together, and let go of them."""
-    whole = np.concatenate(parts)
-    parts.clear()
-    return whole
+def find_lines(data: Bytes) -> tuple[Offsets, Offsets]:
+    """Give where each line begins and ends, without its end of line."""
+    parts = [np.flatnonzero(data[at : at + BLOCK] == _NEWLINE) + at for at in range(0, len(data), BLOCK)]
+    ends = np.concatenate(parts) if parts else np.zeros(0, np.int64)
+    returned = len(ends)
+    if len(data) and data[-1] != _NEWLINE:
+        ends = np.append(ends, len(data))
+    starts = np.zeros_like(ends)
+    starts[1:] = ends[:-1] + 1
+    returns = data[np.maximum(ends - 1, 0)] == _RETURN
+    returns[returned:] = False
+    return starts, ends - (returns & (ends > starts))
 
 
-def _pages(data: Bytes, names: Names) -> Iterator[tuple[int, Page, int]]:
-    """Give the lines of a text page by page: where each begins, and how many lines are its own; one more is there to look at."""
-    at = 0
-    while at < len(data):
-        size = PAGE
-        newlines = _find(data, at, size)
-        while len(newlines) < 2 and at + size < len(data):
-            size *= 4
-            newlines = _find(data, at, size)
-        last = at + size >= len(data)
-        if last and data[-1] != _NEWLINE:
-            newlines = np.append(newlines, len(data) - at)
-        stop = int(newlines[-1])
-        starts = np.append(np.int64(0), newlines[:-1] + 1)
-        text = Text(data[at : at + stop])
-        returns = (newlines > starts) & (text.bytes[np.maximum(newlines - 1, 0)] == _RETURN) & (newlines + at < len(data))
-        own = len(starts) if last else len(starts) - 1
-        yield at, Page(text, starts, newlines - returns, names), own
-        at += stop + 1 if last else int(starts[-1])
+def _pages(starts: Offsets, ends: Offsets) -> Iterator[tuple[int, int]]:
+    """Give the lines of each page: the first, and the one behind the last."""
+    first = 0
+    while first < len(starts):
+        stop = max(int(np.searchsorted(ends, starts[first] + PAGE, "right")), first + 1)
+        yield first, stop
+        first = stop
 
 
-def _find(data: Bytes, at: int, size: int) -> Offsets:
-    return np.flatnonzero(data[at : at + size] == _NEWLINE)
+def _is_plain(data: Bytes) -> bool:
+    return bool(data.max(initial=0) <= _ASCII) and not bool((data == _ESCAPE).any())
 
 
-def _stand_alone(page: Page) -> Mask:
+def _stand_alone(data: Bytes, starts: Offsets, timed: Mask) -> Mask:
     """Tell behind which lines none stands that may go on with them: all that do are indented, and have no time."""
-    first = page.text.bytes[page.starts]
-    indented = ((first == _SPACE) | (first == _TAB)) & ~page.timed
-    alone = np.ones(page.count, np.bool_)
-    alone[:-1] = ~indented[1:]
+    first = data[np.minimum(starts, len(data) - 1)]
+    alone = np.ones(len(starts), np.bool_)
+    alone[:-1] = timed[1:] | (first[1:] != _SPACE) & (first[1:] != _TAB)
     return alone
