@@ -8,7 +8,7 @@ beginning of the next one; where one does not (a capture inside a packet, a dama
 from __future__ import annotations
 
 import struct
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,36 +126,45 @@ class _Lanes(NamedTuple):
     """What lanes passed, some steps of all at a time. Local to `_stitch`."""
 
     rounds: list[_Round]
+    starts: Offsets
     counts: Offsets
-    """How many places each lane passed."""
+    """How many records each lane passed."""
     landings: Offsets
     """Where each lane landed behind its end."""
 
     def join(self, framing: Framing) -> tuple[Offsets, NDArray[np.uint32]]:
-        """Give all places with their heads, lane by lane."""
+        """Give the places of all records with their heads, lane by lane."""
         total = int(self.counts.sum())
-        places = np.empty(total, np.int64)
-        heads = np.empty(total, np.dtype(("V", framing.head // 4 * 4)))
+        joined = np.empty(total, np.dtype(("V", framing.head // 4 * 4)))
         firsts = np.cumsum(self.counts) - self.counts
+        targets, steps = firsts.copy(), np.arange(ROUND)
         for each in self.rounds:
-            targets = firsts[each.live] + np.arange(ROUND)[:, None]
-            inside = each.places < each.ends
-            firsts[each.live] += inside.sum(axis=0)
-            if inside.all():
-                places[targets], heads[targets] = each.places, each.heads
+            rows = targets[each.live][:, None] + steps
+            targets[each.live] += each.counts
+            if each.counts.min() == ROUND:
+                joined[rows] = each.heads
             else:
-                targets = targets[inside]
-                places[targets], heads[targets] = each.places[inside], each.heads[inside]
-        return places, heads.view(np.dtype(f"{framing.order}u4")).reshape(total, -1)
+                inside = steps < each.counts[:, None]
+                joined[rows[inside]] = each.heads[inside]
+        heads = joined.view(np.dtype(f"{framing.order}u4")).reshape(total, -1)
+        hops = _hops(framing, heads[:, framing.length_at // 4].astype(np.int64))
+        places = np.cumsum(hops) - hops
+        places += np.repeat(self.starts - places[firsts], self.counts)
+        return places, heads
 
 
 class _Round(NamedTuple):
-    """Some steps of the lanes that had not reached their ends: a row for each step. Local to `_Lanes`."""
+    """Some steps of the lanes that had not reached their ends: a row for each lane. Local to `_Lanes`."""
 
     live: Offsets
-    ends: Offsets
-    places: NDArray[np.int64]
+    counts: Offsets
+    """How many of the records are each lane's own: the others stand behind its end."""
     heads: NDArray[np.void]
+
+
+def _hops(framing: Framing, lengths: NDArray[Any]) -> NDArray[Any]:
+    """Say how far it is from records of some lengths to the next ones."""
+    return (np.maximum(lengths, framing.head) if framing.kind == PCAPNG else lengths) + framing.added
 
 
 def _walk_lanes(data: Bytes, framing: Framing, starts: Offsets, stop: int) -> _Lanes:
@@ -163,22 +172,19 @@ def _walk_lanes(data: Bytes, framing: Framing, starts: Offsets, stop: int) -> _L
     size = framing.head // 4 * 4
     view: NDArray[np.void] = np.ndarray((len(data) - size + 1,), np.dtype(("V", size)), data.data, 0, (1,))
     word, column = np.dtype(f"{framing.order}u4"), framing.length_at // 4
-    least = framing.head if framing.kind == PCAPNG else 0
     live, ends, current = np.arange(len(starts)), np.append(starts[1:], stop), starts.copy()
-    lanes = _Lanes([], np.zeros(len(starts), np.int64), np.zeros(len(starts), np.int64))
+    lanes = _Lanes([], starts, np.zeros(len(starts), np.int64), np.zeros(len(starts), np.int64))
     while len(live):
-        each = _Round(live, ends, np.empty((ROUND, len(live)), np.int64), np.empty((ROUND, len(live)), view.dtype))
+        places, heads = np.empty((ROUND, len(live)), np.int64), np.empty((ROUND, len(live)), view.dtype)
         for step in range(ROUND):
-            each.places[step] = current
+            places[step] = current
             seen = view[np.minimum(current, len(view) - 1)]
-            each.heads[step] = seen
-            hop = seen.view(word).reshape(len(live), -1)[:, column]
-            current += np.maximum(hop, least) if least else hop
-            current += framing.added
-        lanes.rounds.append(each)
-        counts = (each.places < ends).sum(axis=0)
+            heads[step] = seen
+            current += _hops(framing, seen.view(word).reshape(len(live), -1)[:, column].astype(np.int64))
+        counts = (places < ends).sum(axis=0)
+        lanes.rounds.append(_Round(live, counts, heads.T.copy()))
         lanes.counts[live] += counts
-        landed = each.places[np.minimum(counts, ROUND - 1), np.arange(len(live))]
+        landed = places[np.minimum(counts, ROUND - 1), np.arange(len(live))]
         lanes.landings[live] = np.where(counts < ROUND, landed, current)
         going = current < ends
         live, ends, current = live[going], ends[going], current[going]
