@@ -359,6 +359,20 @@ def test_inbound_that_is_dropped_is_untested(bare: Pod) -> None:
 
 
 @INBOUND
+def test_lost_requests_are_asked_again(bare: Pod) -> None:
+    """Every other datagram to the reflector is lost, and so is every other answer: inbound is proven all the same."""
+    bare.restore(*linkerd())
+    for program in ("iptables", "ip6tables"):
+        for chain, port in (("INPUT", "--dport"), ("OUTPUT", "--sport")):
+            lossy = ("-p", "udp", port, "15105", "-m", "statistic", "--mode", "nth", "--every", "2", "--packet", "0")
+            run("ip", "netns", "exec", bare.node, program, "-A", chain, *lossy, "-j", "DROP")
+    with reflecting(bare):
+        answer = bare.validate("--reflector", "10.9.0.1,fd00:9::1", "--timeout", "20s")
+
+    assert (0, {4: "passed", 6: "passed"}) == (answer.code, answer.states("inbound"))
+
+
+@INBOUND
 def test_as_the_proxys_user_inbound_is_proven_all_the_same(bare: Pod) -> None:
     """The proxy's own user is let go outbound, which leaves that open; a packet from outside knows no user."""
     bare.restore(*linkerd())
