@@ -224,7 +224,7 @@ class _Reader:
         inside = note.partition("inside ")[2] if note.startswith("inside ") else ""
         limit = _MTU.search(note) if body is not None and body.packet.protocol in _ICMP else None
         packet = body.packet if body is not None else None
-        if packet is not None:
+        if packet is not None and (frame.smac is not None or frame.dmac is not None):
             packet = packet._replace(smac=parse_mac(frame.smac), dmac=parse_mac(frame.dmac))
         link = frame.link or self._point.link
         record = PacketRecord(

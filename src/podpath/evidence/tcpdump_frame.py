@@ -62,6 +62,8 @@ _COOKED = re.compile(
 )
 _VLAN = re.compile(r"(?P<tag>vlan \d+), p \d+(?:, DEI)?, (?:ethertype (?P<type>[^,(:]+)(?:\(0x[0-9a-f]+\))?|LLC)\s*[:,]\s*")
 _NETWORK = re.compile(r"(?P<protocol>IP6|IP|ARP|RARP|Reverse ARP|MPLS|STP|LLDP|EAPOL|PPPoE)\b(?P<comma>,)?\s*")
+_NETWORKS = ("IP ", "IP6 ")
+"""Where nothing of the link layer is printed."""
 _ENDS = re.compile(r"[\w.:]+ > [\w.:]+: ")
 _DIRECTIONS: Mapping[str, str] = {"In": "in", "Out": "out", "B": "broadcast", "M": "multicast", "P": "promisc"}
 _ETHERTYPES: Mapping[str, str] = {"IPv4": "IP", "IPv6": "IP6", "ARP": "ARP", "Reverse ARP": "RARP", "RARP": "RARP"}
@@ -77,7 +79,7 @@ def parse_frame(line: str) -> Frame | None:
     names = link.groupdict() if link is not None else {}
     if link is not None:
         rest = rest[link.end() :]
-    layer = _parse_link_layer(rest)
+    layer = None if rest.startswith(_NETWORKS) else _parse_link_layer(rest)
     if layer is None and found is None and link is None and _NETWORK.match(rest) is None and _ENDS.match(rest) is None:
         return None
     smac, dmac, kind, length, body = layer or (None, None, "", None, rest)

@@ -7,6 +7,7 @@ TCP.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from podpath.evidence.services import SERVICES
@@ -27,6 +28,9 @@ class Header(NamedTuple):
     length: int | None = None
     stated: bool = False
     """True where the length is the IP header's own, and nothing stands between it and the transport header."""
+
+
+_UNPRINTED = Header()
 
 
 class Body(NamedTuple):
@@ -76,6 +80,7 @@ _OLD_TCP = re.compile(
 _QUIET_TCP = re.compile(r"tcp (?P<length>\d+)\b(?P<note>.*)")
 _UDP = re.compile(r"UDP,? (?:\(\d+\), )?length:? (?P<length>\d+)(?P<note>.*)")
 _UDP_SUM = re.compile(r"\[(?:(?:bad )?udp (?:sum|cksum)|no cksum)[^\]]*\]\s*")
+_SIZE = re.compile(r"(?:^|[ ,])length:? (?P<length>\d+)|\((?P<dns>\d+)\)$")
 _TUNNEL = re.compile(
     r"(?P<kind>VXLAN|OTV|Geneve|VXLAN-GPE)\b.*?(?:vni (?P<vni>0x[0-9a-f]+|\d+)|"
     r"instance (?P<instance>\d+))(?:[^:]*: (?P<inner>.*))?"
@@ -91,10 +96,12 @@ _FLAG_BITS = {
 
 def parse_header(text: str) -> tuple[Header, str]:
     """Read the parenthesis that `-v` prints; give the text behind it."""
-    text = _INVALID.sub("", text, count=1)
+    text = _INVALID.sub("", text, count=1) if text.startswith("[") else text
+    if not text.startswith("("):
+        return _UNPRINTED, text
     found = _IPV4_HEADER.match(text) or _IPV6_HEADER.match(text)
     if found is None:
-        return Header(), text
+        return _UNPRINTED, text
     fields: dict[str, str] = {}
     for field in _FIELD.finditer(found["fields"]):
         fields.update({name: value for name, value in field.groupdict().items() if value is not None})
@@ -114,7 +121,8 @@ def parse_header(text: str) -> tuple[Header, str]:
 
 def parse_body(text: str, header: Header) -> Body | None:
     """Read `A.port > B.port: ...`; None where that does not stand there, or an address is elided or a name."""
-    found = _ENDS.match(_DAMAGE.sub("", text.strip(), count=1))
+    text = text.strip()
+    found = _ENDS.match(_DAMAGE.sub("", text, count=1) if text.startswith(("truncated", "bad-len")) else text)
     if found is None:
         return None
     source, target = parse_endpoint(found["src"]), parse_endpoint(found["dst"].rstrip(":"))
@@ -140,9 +148,8 @@ def parse_endpoint(text: str) -> tuple[Address, int | None] | None:
     found = _V4_ENDPOINT.fullmatch(text) or _V6_ENDPOINT.fullmatch(text)
     if found is None:
         return None
-    try:
-        address = Address.parse(found["address"])
-    except ValueError:
+    address = _parse_address(found["address"])
+    if address is None:
         return None
     port = found["port"]
     if port is None:
@@ -151,7 +158,17 @@ def parse_endpoint(text: str) -> tuple[Address, int | None] | None:
     return None if number is None or number > 65535 else (address, number)
 
 
+@lru_cache(maxsize=4096)  # a capture shows few addresses, each on many lines
+def _parse_address(text: str) -> Address | None:
+    try:
+        return Address.parse(text)
+    except ValueError:
+        return None
+
+
 def _with_header(packet: Packet, header: Header) -> Packet:
+    if header is _UNPRINTED:
+        return packet
     return packet._replace(
         protocol=header.protocol or 0,
         ttl=packet.ttl if header.ttl is None else header.ttl,
@@ -164,6 +181,8 @@ def _with_header(packet: Packet, header: Header) -> Packet:
 
 def _skip_extensions(packet: Packet, rest: str) -> tuple[Packet, str]:
     """Take IPv6 extension headers and a checksum's remark off the front of a text."""
+    if rest[:1].isdigit():  # of no extension header, and no ICMPv6: what most lines are
+        return packet, rest
     while (found := _EXTENSION.match(rest)) is not None:
         later = rest.startswith("frag") and re.match(r"\((?:0x[0-9a-f]+:)?[1-9]", found["what"]) is not None
         packet, rest = packet._replace(fragment=packet.fragment or later), rest[found.end() :].lstrip()
@@ -224,17 +243,17 @@ def _parse_udp(packet: Packet, rest: str) -> Body:
         return Body(packet._replace(protocol=protocols.SCTP if rest.lower().startswith("sctp") else 33), rest)
     text = _UDP_SUM.sub("", rest, count=1)
     plain = _UDP.match(text)
-    udp = packet._replace(protocol=packet.protocol or (protocols.UDP if rest else 0))
+    protocol = packet.protocol or (protocols.UDP if rest else 0)
     if plain is not None:
-        return Body(udp._replace(payload=int(plain["length"])), plain["note"].strip(" ,:"))
+        return Body(packet._replace(protocol=protocol, payload=int(plain["length"])), plain["note"].strip(" ,:"))
     tunnel = _TUNNEL.match(text)
     if tunnel is not None:
         kind = "VXLAN" if tunnel["kind"] == "OTV" else tunnel["kind"]  # OTV is how tcpdump prints VXLAN on port 8472
         number = int(tunnel["vni"] or tunnel["instance"], 0)
-        return Body(udp, text, tunnel["inner"] or "", f"{kind} vni {number}")
-    length = re.search(r"(?:^|[ ,])length:? (?P<length>\d+)|\((?P<dns>\d+)\)$", text)
+        return Body(packet._replace(protocol=protocol), text, tunnel["inner"] or "", f"{kind} vni {number}")
+    length = _SIZE.search(text)
     size = int(length["length"] or length["dns"]) if length is not None else 0
-    return Body(udp._replace(payload=size), text)
+    return Body(packet._replace(protocol=protocol, payload=size), text)
 
 
 def _parse_other(packet: Packet, rest: str) -> Body:
