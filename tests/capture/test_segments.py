@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podpath.capture.segments import Runs, order_by, unwrapped
+from podpath.capture.segments import Runs, distinct, order_by, unwrapped
 
 RUNS = st.lists(st.lists(st.integers(-1000, 1000), min_size=1, max_size=6), min_size=1, max_size=6)
 
@@ -64,3 +64,9 @@ def test_numbers_that_wrap() -> None:
 
     assert [0, 32, 24, 0, -1] == Runs(np.array([1, 1, 1, 2, 2])).unwrapped(values).tolist()
     assert [0, 32, 24, 21, 20] == unwrapped(values).tolist()
+
+
+@given(st.lists(st.integers(0, 9)))
+def test_different_values_stand_in_order(values: list[int]) -> None:
+    """Each once."""
+    assert sorted(set(values)) == distinct(np.array(values, np.uint64)).tolist()

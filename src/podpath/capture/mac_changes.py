@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podpath.capture.columns import Columns
-from podpath.capture.segments import begins
+from podpath.capture.segments import begins, distinct
 
 Rows = NDArray[np.int64]
 Slabs = Callable[[], Iterable[tuple[int, Columns]]]
@@ -55,7 +55,7 @@ def find_changing_macs(slabs: Slabs, most: int) -> Rows:
             mine = plain[np.isin(addresses[plain], odd)]
             frames = _Frames(addresses[mine], macs[mine], mine + start)
             kept[side] = _leave_out(kept[side].join(frames), most)
-    return np.unique(np.concatenate([frames.row for frames in kept]))
+    return distinct(np.concatenate([frames.row for frames in kept]))
 
 
 def _no_frames() -> _Frames:
@@ -82,13 +82,13 @@ def _find_odd(slabs: Slabs) -> NDArray[np.uint32]:
         group = (pairs.mac >> np.uint64(40)) & np.uint64(1) == 1
         address = pairs.address if groups else pairs.address[~group]
         several.append(address[1:][address[1:] == address[:-1]])
-    return np.unique(np.concatenate(several))
+    return distinct(np.concatenate(several))
 
 
 def _distinct(addresses: NDArray[np.uint32], macs: NDArray[np.uint64]) -> _Pairs:
     """Give the different pairs, in the order of the addresses."""
-    known, number = np.unique(macs, return_inverse=True)
-    words = np.unique(addresses.astype(np.uint64) << np.uint64(32) | number.astype(np.uint64))
+    known = distinct(macs)
+    words = distinct(addresses.astype(np.uint64) << np.uint64(32) | known.searchsorted(macs).astype(np.uint64))
     return _Pairs((words >> np.uint64(32)).astype(np.uint32), known[(words & np.uint64(0xFFFFFFFF)).astype(np.int64)])
 
 

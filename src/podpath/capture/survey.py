@@ -24,6 +24,7 @@ from podpath.capture.mac_changes import find_changing_macs
 from podpath.capture.narrow import Narrow, Store, decode_rows, take
 from podpath.capture.points import CapturedFile, Point, name_devices, number_points
 from podpath.capture.read import Capture, read_batches
+from podpath.capture.segments import distinct
 from podpath.capture.telling import SHARE, choose, find_errors, find_odd, select_ends, thin
 from podpath.net.addresses import Address
 
@@ -66,7 +67,7 @@ class Survey:
         shown: dict[int, list[int]] = {}
         for start, columns in self.narrow.slabs(BATCH):
             words = name_devices(columns)
-            for word in np.unique(words).tolist():
+            for word in distinct(words).tolist():
                 here = np.flatnonzero(words == word)
                 counts[word] += len(here)
                 cut[word >> 2] += int((columns.broken[here] == CUT).sum())
@@ -134,7 +135,10 @@ def _add_all(data: NDArray[np.uint8], contents: Contents, narrow: Narrow, tell: 
 
 def _part(columns: Columns, flows: Flows) -> Iterator[tuple[Columns, Rows, Flows]]:
     """Give the packets of some flows after the others, about a batch at a time, with their rows and their flows."""
-    ends = np.cumsum(np.bincount(flows.number[flows.number >= 0], minlength=len(flows)))
+    counts = np.zeros(len(flows) + 1, np.int64)
+    for start in range(0, len(columns), BATCH):
+        counts += np.bincount(flows.number[start : start + BATCH] + np.int32(1), minlength=len(counts))
+    ends = np.cumsum(counts[1:])
     low = 0
     while low < len(flows):
         before = int(ends[low - 1]) if low else 0

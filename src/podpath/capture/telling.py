@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from podpath.capture.columns import Columns, Packets
 from podpath.capture.flows import Flows, number_flows
 from podpath.capture.mac_changes import find_changing_macs
-from podpath.capture.segments import begins, order_by
+from podpath.capture.segments import begins, distinct, order_by
 from podpath.capture.tcp import analyse_segments
 from podpath.net.addresses import Address
 from podpath.net.protocols import ACK, FIN, ICMP, ICMPV6, RST, SYN, TCP, UDP
@@ -47,7 +47,7 @@ def select_telling(packets: Packets) -> Rows:
 
 def choose(connections: Rows, others: Iterable[Rows]) -> Rows:
     """Put together what is shown: the first packets of connections, and the first ones of each other kind."""
-    return np.unique(np.concatenate([connections[:MOST], *(np.asarray(rows[:SHARE], np.int64) for rows in others)]))
+    return distinct(np.concatenate([connections[:MOST], *(np.asarray(rows[:SHARE], np.int64) for rows in others)]))
 
 
 def select_ends(packets: Packets, one: tuple[Address | None, int], other: tuple[Address | None, int]) -> Rows:
@@ -141,7 +141,8 @@ def _sent_again(columns: Columns, rows: Rows, run: Rows) -> Mask:
     """Tell which rows carry bytes that another row of their direction carries too, from the same number on."""
     words = run.astype(np.uint64) << np.uint64(32) | columns.seq[rows].astype(np.uint64)
     carrying = (columns.payload[rows] > 0) & (columns.protocol[rows] == TCP)
-    found, place, counts = np.unique(words[carrying], return_inverse=True, return_counts=True)
+    order = np.argsort(words[carrying])
+    same = np.diff(words[carrying][order]) == 0
     again = np.zeros(len(rows), np.bool_)
-    again[carrying] = (counts > 1)[place] if len(found) else False
+    again[np.flatnonzero(carrying)[order]] = np.append(same, False) | np.append(False, same)
     return again
