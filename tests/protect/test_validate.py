@@ -359,6 +359,28 @@ def test_inbound_that_is_dropped_is_untested(bare: Pod) -> None:
 
 
 @INBOUND
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--mode", "linkerd"),
+        ("--mode", "linkerd", "--listen-addr", "[::]:4140", "--connect-addr", "[fd00::1]:20001"),
+        ("--mode", "istio", "--outbound-port", "4140", "--inbound-port", "4143"),
+    ],
+    ids=["linkerd", "linkerd with IPv6", "istio"],
+)
+def test_a_meshs_own_mode_proves_inbound_too(bare: Pod, options: tuple[str, ...]) -> None:
+    """In both families whatever its own probe tests; what is missing ends with the mesh's own code."""
+    bare.restore(*linkerd())
+    with reflecting(bare):
+        proven = bare.validate(*options, *BOTH)
+        bare.restore(*linkerd(inbound=False), families="6")
+        missing = bare.validate(*options, *BOTH)
+
+    assert (0, {4: "passed", 6: "passed"}) == (proven.code, proven.states("inbound"))
+    assert (126 if "istio" in options else 95, {4: "passed", 6: "failed"}) == (missing.code, missing.states("inbound"))
+
+
+@INBOUND
 def test_lost_requests_are_asked_again(bare: Pod) -> None:
     """Every other datagram to the reflector is lost, and so is every other answer: inbound is proven all the same."""
     bare.restore(*linkerd())

@@ -111,11 +111,12 @@ def plan_probes(settings: Settings, around: Surroundings) -> tuple[tuple[Probe, 
         tried, left = _as_proxy(settings, around, family, proxy)
         probes += tried
         untried += left
-        untried += _without_reflector(settings, family)
+        untried += list_unreflected(settings, family)
     return tuple(probes), tuple(untried)
 
 
-def _without_reflector(settings: Settings, family: Family) -> Iterator[Untried]:
+def list_unreflected(settings: Settings, family: Family) -> Iterator[Untried]:
+    """Give what of inbound redirection nobody outside was named for."""
     others = [family_of(end) for end in settings.reflectors]
     if family in others:
         return

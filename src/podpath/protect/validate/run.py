@@ -17,7 +17,7 @@ from podpath.protect.validate.attempt import LONGEST, Listeners, attempt
 from podpath.protect.validate.inbound import check_inbound
 from podpath.protect.validate.judgement import MISSING, Cause, Check, Verdict, conclude, explain, has_no_route, judge
 from podpath.protect.validate.kernel import read_kernel
-from podpath.protect.validate.plan import NOWHERE, Probe, Settings, Untried, choose_families, plan_probes
+from podpath.protect.validate.plan import NOWHERE, Probe, Settings, Untried, choose_families, list_unreflected, plan_probes
 from podpath.protect.validate.sockets import ANY, End, connect, family_of, listen
 from podpath.protect.validate.token_server import Reply, TokenServer, ask, make_token
 
@@ -98,10 +98,12 @@ def validate_token(settings: Settings, ends: TokenEnds, tell: Tell, *, await_inb
     families = tuple(dict.fromkeys((*done, *settings.families)))
     probes, untried = plan_probes(replace(settings, families=families), around)
     beyond = [probe for probe in probes if probe.purpose in BEYOND or (probe.purpose == "outbound" and probe.family not in done)]
-    unseen = [Untried("outbound", family, UNSEEN) for family in choose_families(settings, around) if family not in families]
+    others = [family for family in choose_families(settings, around) if family not in families]
+    unseen = [Untried("outbound", family, UNSEEN) for family in others]
+    unseen += [one for family in others for one in list_unreflected(settings, family)]
     left = [one for one in untried if one.purpose != "outbound" or one.family not in done]
     verdict = _try(settings, beyond, [*left, *unseen], checks, deadline, tell)
-    return _explained(_with_inbound(settings, families, verdict, deadline, await_inbound=await_inbound))
+    return _explained(_with_inbound(settings, (*families, *others), verdict, deadline, await_inbound=await_inbound))
 
 
 def _explained(verdict: Verdict) -> Verdict:
