@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from podpath.capture.framing import PCAP, PCAPNG, Framing, bounded, chained, in_window, words
 from podpath.capture.index import Bytes, Damage, Offsets
+from podpath.capture.segments import distinct
 
 LANES = 512
 LANE_BYTES = 65_536
@@ -64,7 +65,7 @@ def find_starts(data: Bytes, framing: Framing, start: int, stop: int, lanes: int
             found.append(places[where])
             missing[first + lane] = False
         cuts = cuts[missing]
-    starts = np.unique(np.concatenate(found))
+    starts = distinct(np.concatenate(found))
     return starts[starts < stop]
 
 
