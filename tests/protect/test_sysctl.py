@@ -255,12 +255,12 @@ def test_y7_a_storm_of_drop_ins_is_read_once_a_second(root: Path) -> None:
 
     try:
         time.sleep(0.2)
-        before = looks()
+        before, began = looks(), time.monotonic()
         for number in range(100):
             (root / "etc/sysctl.d/zz-rival.conf").write_text(f"net.core.somaxconn = {number}\n", encoding="utf-8")
             time.sleep(0.01)
         assert wait_until(lambda: any(finding.check == "sysctl-lost-at-boot" for finding in keeper.status().findings))
-        assert looks() - before <= 5
+        assert looks() - before <= 3 + (time.monotonic() - began)
     finally:
         keeper.stop()
 
