@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,15 +68,15 @@ class Contents:
     """Names of addresses (pcapng name resolution blocks)."""
 
 
+INDEX_TYPES: dict[str, Any] = {
+    "offset": np.int64, "caplen": np.uint32, "wirelen": np.uint32, "time": np.int64, "interface": np.uint16,
+}  # fmt: skip
+"""The type of each array of an index."""
+
+
 def empty_index() -> Index:
     """Make the index of no packets."""
-    return Index(
-        offset=np.zeros(0, np.int64),
-        caplen=np.zeros(0, np.uint32),
-        wirelen=np.zeros(0, np.uint32),
-        time=np.zeros(0, np.int64),
-        interface=np.zeros(0, np.uint16),
-    )
+    return Index(**{name: np.zeros(0, kind) for name, kind in INDEX_TYPES.items()})
 
 
 def part(index: Index, start: int, stop: int) -> Index:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from podpath.capture.framing import LONGEST, PCAP, Framing, heads
-from podpath.capture.index import Bytes, Contents, Damage, Index, Interface
+from podpath.capture.index import INDEX_TYPES, Bytes, Contents, Damage, Index, Interface
 from podpath.capture.walk import Walked, walk
 
 HEADER = 24
@@ -54,7 +55,10 @@ def index_pcap(data: Bytes, contents: Contents) -> Iterator[Index]:
     """Find all packets of a pcap file, a window at a time; what the file says besides goes to `contents`."""
     framing = parse_header(data, contents)
     if framing is not None:
-        yield from index_stretch(data, framing, Stretch(HEADER, len(data)), contents)
+        for walked in walk_stretch(data, framing, Stretch(HEADER, len(data)), contents):
+            arrays = {name: np.zeros(len(walked.places), kind) for name, kind in INDEX_TYPES.items()}
+            fill_index(data, framing, walked, arrays)
+            yield Index(**arrays)
 
 
 def parse_header(data: Bytes, contents: Contents) -> Framing | None:
@@ -72,23 +76,20 @@ def parse_header(data: Bytes, contents: Contents) -> Framing | None:
     return framing
 
 
-def index_stretch(data: Bytes, framing: Framing, stretch: Stretch, contents: Contents) -> Iterator[Index]:
-    """Find the packets of a stretch of a file, from a record's beginning up to the first that begins at or behind its end."""
+def walk_stretch(data: Bytes, framing: Framing, stretch: Stretch, contents: Contents) -> Iterator[Walked]:
+    """Find the records of a stretch of a file, from one's beginning up to the first that begins at or behind its end."""
     while stretch.place < stretch.stop:
         walked = walk(data, framing, stretch.place, min(stretch.place + WINDOW, stretch.stop))
         contents.damages.extend(walked.damages)
         stretch.place = walked.next
-        yield _as_index(data, framing, walked)
+        yield walked
 
 
-def _as_index(data: Bytes, framing: Framing, walked: Walked) -> Index:
+def fill_index(data: Bytes, framing: Framing, walked: Walked, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Write what the heads of records say into arrays of zeros; all packets are of the one interface, whose number is 0."""
     head = heads(data, framing.order, walked.places, 4) if walked.heads is None else walked.heads
-    time = np.multiply(head[:, 0], 1_000_000_000, dtype=np.int64)
+    time = arrays["time"]
+    np.multiply(head[:, 0], 1_000_000_000, dtype=np.int64, out=time)
     time += np.multiply(head[:, 1], 1_000_000_000 // framing.fraction, dtype=np.int64)
-    return Index(
-        offset=walked.places + framing.head,
-        caplen=head[:, 2].astype(np.uint32),
-        wirelen=head[:, 3].astype(np.uint32),
-        time=time,
-        interface=np.zeros(len(head), np.uint16),
-    )
+    np.add(walked.places, framing.head, out=arrays["offset"])
+    arrays["caplen"][:], arrays["wirelen"][:] = head[:, 2], head[:, 3]

@@ -19,9 +19,9 @@ from podpath.capture.crew import Crew, LostError, Meet
 from podpath.capture.decode import INDEXED, fill_columns, renumber
 from podpath.capture.files import index_packets
 from podpath.capture.framing import Framing
-from podpath.capture.index import Bytes, Contents, Damage, Index, Interface, join, part
+from podpath.capture.index import Bytes, Contents, Damage, Index, Interface, join
 from podpath.capture.layers import Output
-from podpath.capture.pcap import HEADER, Stretch, index_stretch, is_pcap, parse_header
+from podpath.capture.pcap import HEADER, Stretch, fill_index, is_pcap, parse_header, walk_stretch
 from podpath.capture.walk import find_starts
 
 Arrays = dict[str, NDArray[Any]]
@@ -46,8 +46,10 @@ class Found(NamedTuple):
 
     start: int
     landing: int
+    packets: int
     damages: list[Damage]
-    places: Index
+    fill: Callable[[Arrays], None]
+    """Writes what is known of the packets before they are decoded into columns of zeros."""
 
 
 Look = Callable[[int], Found]
@@ -93,7 +95,7 @@ def _cut(data: Bytes, contents: Contents, crew: Crew) -> Look | None:
     if not is_pcap(bytes(data[:4])):
         index = join([*index_packets(data, contents)])
         cuts = np.linspace(0, len(index), crew.size + 1).astype(int).tolist()
-        return lambda number: Found(number, number + 1, [], part(index, cuts[number], cuts[number + 1]))
+        return lambda number: _take(index, number, (cuts[number], cuts[number + 1]))
     framing = parse_header(data, contents)
     if framing is None:
         return None
@@ -103,23 +105,39 @@ def _cut(data: Bytes, contents: Contents, crew: Crew) -> Look | None:
     return lambda number: _walk(data, framing, (starts[number], starts[number + 1]), crew)
 
 
+def _take(index: Index, number: int, bounds: tuple[int, int]) -> Found:
+    def fill(arrays: Arrays) -> None:
+        for name in INDEXED:
+            arrays[name][:] = getattr(index, name)[bounds[0] : bounds[1]]
+
+    return Found(number, number + 1, bounds[1] - bounds[0], [], fill)
+
+
 def _walk(data: Bytes, framing: Framing, bounds: tuple[int, int], crew: Crew) -> Found:
     stretch, contents = Stretch(*bounds), Contents()
     crew.load(*bounds)
-    index = join([*index_stretch(data, framing, stretch, contents)])
-    return Found(bounds[0], stretch.place, contents.damages, index)
+    parts = [*walk_stretch(data, framing, stretch, contents)]
+
+    def fill(arrays: Arrays) -> None:
+        start = 0
+        while parts:
+            walked = parts.pop(0)
+            stop = start + len(walked.places)
+            fill_index(data, framing, walked, {name: arrays[name][start:stop] for name in INDEXED})
+            start = stop
+
+    return Found(bounds[0], stretch.place, sum(len(walked.places) for walked in parts), contents.damages, fill)
 
 
 def _read(data: Bytes, interfaces: list[Interface], columns: Arrays, mine: tuple[int, Found], meet: Meet) -> Share | None:
     """Read a worker's packets into its part of the columns; None where what the workers found does not fit together."""
     number, found = mine
-    met = meet((found.start, found.landing, len(found.places)))
+    met = meet((found.start, found.landing, found.packets))
     if any(one[1] != other[0] for one, other in pairwise(met)):
         return None
     first = sum(count for _, _, count in met[:number])
-    arrays = {name: column[first : first + len(found.places)] for name, column in columns.items()}
-    for name in INDEXED:
-        arrays[name][:] = getattr(found.places, name)
+    arrays = {name: column[first : first + found.packets] for name, column in columns.items()}
+    found.fill(arrays)
     out = Output(data, arrays)
     fill_columns(out, interfaces)
     table = sorted({address for addresses in meet(out.addresses.values()) for address in addresses})
