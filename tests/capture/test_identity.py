@@ -9,11 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bench.made_capture import make_capture
 from podpath.capture.identity import (
     digest_payloads,
     digest_width,
     group_equal,
     has_identification,
+    make_both_keys,
     make_keys,
     mix,
     without_numbers,
@@ -81,6 +83,19 @@ def test_digests_go_as_far_as_every_capture_shows() -> None:
     rows = without_numbers(columns)
 
     assert [18, 0] == [digest_width([(columns, view, rows)]), digest_width([(columns, view, rows), (columns, None, rows)])]
+
+
+def test_both_keys_are_those_of_each() -> None:
+    """Keys that are made together are those that are made one by one, of all packets or of some."""
+    columns = read_capture(make_capture(3000, seed=4).data).packets.columns
+    digest = np.arange(len(columns), dtype=np.uint64) << np.uint64(20)
+    some = np.arange(5, len(columns), 7)
+    for mixed in (None, digest):
+        strict, loose = make_both_keys(columns, mixed)
+
+        assert np.array_equal(strict, make_keys(columns, mixed))
+        assert np.array_equal(loose, make_keys(columns, mixed, identified=False))
+        assert np.array_equal(strict[some], make_keys(columns, mixed, some))
 
 
 def test_captures_without_identification() -> None:

@@ -63,10 +63,10 @@ def sends_data(protocol: NDArray[np.uint8], flags: NDArray[np.uint8], payload: N
 
 def cut_to_segments(joined: Joined, rows: Numbers, times: Numbers, base: int) -> Segments:
     """Give the data packets of a passage by their bytes; `base` is the sequence number that counts as 0."""
-    order = np.argsort(times, kind="stable")
-    rows, times = rows[order], times[order]
     if not len(rows):
         return Segments(rows, rows, rows, times, rows, 0)
+    order = np.argsort(times, kind="stable")
+    rows, times = rows[order], times[order]
     seq = joined.column("seq")[rows]
     ahead = (int(seq[0]) - base) % (1 << 32)
     start = unwrapped(seq) + (ahead if ahead < (1 << 32) - BEHIND else ahead - (1 << 32))
@@ -96,7 +96,7 @@ def pair_bytes(parts: Sequence[Segments], *, every: bool = False) -> list[Item]:
     bounds = edges[begins(edges)]
     if len(bounds) < 2:
         return []
-    depth = np.stack([_depth(part, bounds) for part in parts])
+    depth = _depths(parts, bounds)
     differs = (depth != depth[0]).any(axis=0)
     changes = np.ones(len(bounds) - 1, np.bool_)
     changes[1:] = (depth[:, 1:] != depth[:, :-1]).any(axis=0) | (depth[:, 1:].max(axis=0) > 1)
@@ -116,12 +116,15 @@ def pair_bytes(parts: Sequence[Segments], *, every: bool = False) -> list[Item]:
     return _merge(items)
 
 
-def _depth(part: Segments, bounds: Numbers) -> Numbers:
-    """Say how often each range between two bounds is in the segments of a passage."""
-    change = np.bincount(np.searchsorted(bounds, part.start), minlength=len(bounds))
-    change = change - np.bincount(np.searchsorted(bounds, part.end), minlength=len(bounds))
-    depth: Numbers = np.cumsum(change)[:-1]
-    return depth
+def _depths(parts: Sequence[Segments], bounds: Numbers) -> Numbers:
+    """Say for each passage how often each range between two bounds is in its segments."""
+    place = np.repeat(np.arange(len(parts)) * len(bounds), [len(part.rows) for part in parts])
+    begins_at, ends_at = (
+        np.bincount(np.searchsorted(bounds, np.concatenate(edges)) + place, minlength=len(parts) * len(bounds))
+        for edges in ([part.start for part in parts], [part.end for part in parts])
+    )
+    depths: Numbers = np.cumsum((begins_at - ends_at).reshape(len(parts), -1), axis=1)[:, :-1]
+    return depths
 
 
 def _once(parts: Sequence[Segments], depth: Numbers, low: int, high: int) -> Iterator[Item]:

@@ -11,10 +11,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from podpath.capture.identity import group_equal
 from podpath.capture.joined import Joined
 from podpath.capture.sightings import ClockOffset
 
-MOST = 50_000
+MOST = 20_000
 """Packets that are looked at: more tell hardly more."""
 SIGHTINGS = 4
 """How often each of them is looked for, at the most points that are usual."""
@@ -113,7 +114,7 @@ def _tabulate(joined: Joined, way: NDArray[np.int32], of_point: Numbers, rows: N
 
     A device that shows a packet twice (before and after NAT, say) is left out for it.
     """
-    first, mine, clock = joined.group(rows), way.take(rows), of_point[joined.point[rows]]
+    first, mine, clock = group_equal(joined.keys[rows]), way.take(rows), of_point[joined.point[rows]]
     agrees = mine == mine.take(first)
     shared = np.flatnonzero(agrees & (clock != clock.take(first)))
     sure = (joined.column("ident")[rows[shared]] != 0) | (joined.column("tsval")[rows[shared]] != 0)

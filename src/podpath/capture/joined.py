@@ -18,6 +18,7 @@ from podpath.capture.identity import (
     digest_width,
     group_equal,
     has_identification,
+    make_both_keys,
     make_keys,
     without_numbers,
 )
@@ -76,25 +77,24 @@ class Joined:
             digest_payloads(columns, data, width, rows) if data is not None and width else None for columns, data, rows in every
         ]
 
-    @cached_property
+    @property
     def keys(self) -> Keys:
         """The packets' keys, as strict as all captures allow."""
-        return self._keys(identified=self._identified)
+        return self._both_keys[0] if self._identified else self._both_keys[1]
+
+    @property
+    def loose_keys(self) -> Keys:
+        """The packets' keys without IP identification and window."""
+        return self._both_keys[1]
 
     @cached_property
     def _identified(self) -> bool:
         return all(has_identification(columns) for columns in self.columns)
 
     @cached_property
-    def loose_keys(self) -> Keys:
-        """The packets' keys without IP identification and window."""
-        return self._keys(identified=False)
-
-    def _keys(self, *, identified: bool) -> Keys:
-        parts = [
-            make_keys(columns, digest, identified=identified) for columns, digest in zip(self.columns, self._digests, strict=True)
-        ]
-        return _concatenate(parts, np.uint64)
+    def _both_keys(self) -> tuple[Keys, Keys]:
+        parts = [make_both_keys(columns, digest) for columns, digest in zip(self.columns, self._digests, strict=True)]
+        return _concatenate([strict for strict, _ in parts], np.uint64), _concatenate([loose for _, loose in parts], np.uint64)
 
     @cached_property
     def same(self) -> NDArray[np.int32]:
