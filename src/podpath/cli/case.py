@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
+
+import click
 
 from podpath.assembly.case import assemble_case
+from podpath.assembly.hosts import HostEvidence, part_by_host
 from podpath.cli.captured import UNKNOWN, first_line, follow_captures, keep_standing, narrow_captures
 from podpath.cli.terminal import progress
 from podpath.collect.captures import End, Kept
@@ -15,7 +19,7 @@ from podpath.collect.read import read_evidence
 from podpath.evidence.gathered import Evidence
 from podpath.evidence.recognition import read
 from podpath.evidence.records import HeadingRecord, Reading
-from podpath.net.errors import EvidenceError
+from podpath.net.errors import EvidenceError, UsageError
 from podpath.net.probe import Probe
 from podpath.net.provenance import Gap, Source
 from podpath.node.case import Case
@@ -23,23 +27,50 @@ from podpath.node.node import Node
 from podpath.node.probe_names import names_ends, resolve_probe
 
 
-def read_case(paths: Sequence[str], asked: Sequence[Probe] = (), *, live: bool = False) -> Case:
-    """Read all evidence; `EvidenceError` where nothing in it is of a kind that podpath knows."""
-    return read_captured(paths, asked, live=live)[0]
+class HostCase(NamedTuple):
+    """What the evidence says of one node."""
+
+    name: str
+    """Empty where all evidence is of one node."""
+    case: Case
+    matched: MatchedCaptures | None
+
+
+def read_case(paths: Sequence[str], asked: Sequence[Probe] = (), *, live: bool = False, node: str | None = None) -> Case:
+    """Read all evidence; `EvidenceError` where nothing in it is of a kind that podpath knows.
+
+    Of several nodes the one that is named is taken, else the one that most outputs are of.
+    """
+    hosts = read_hosts(paths, asked, live=live, node=node)
+    if len(hosts) > 1:
+        names = ", ".join(host.name for host in hosts)
+        click.echo(f"podpath: the evidence is of {len(hosts)} nodes ({names}); this is {hosts[0].name}, --node chooses", err=True)
+    return hosts[0].case
 
 
 def read_captured(
+    paths: Sequence[str], asked: Sequence[Probe] = (), between: Sequence[tuple[End, End]] = ()
+) -> tuple[Case, MatchedCaptures | None]:
+    """Read all evidence, of whatever nodes, with its captures put together; None where no capture file is among it."""
+    host = read_hosts(paths, asked, between=between, apart=False)[0]
+    return host.case, host.matched
+
+
+def read_hosts(  # noqa: PLR0913 - what users can say of evidence
     paths: Sequence[str],
     asked: Sequence[Probe] = (),
     sources: list[Source] | None = None,
     between: Sequence[tuple[End, End]] = (),
     *,
     live: bool = False,
-) -> tuple[Case, MatchedCaptures | None]:
-    """Read all evidence, this node's too where it is asked for `live`, with its captures put together; None where it has none.
+    node: str | None = None,
+    apart: bool = True,
+) -> tuple[HostCase, ...]:
+    """Read all evidence, this node's too where it is asked for `live`, into a case for each node that it is of.
 
     `sources` is given what was read, for those who look for more in it than a node. Of long captures what is said `between` ends
-    is read, where some are named, else what tells of a failure.
+    is read, where some are named, else what tells of a failure. `node` names the only one that is wanted; unless they are taken
+    `apart`, all nodes make one case.
     """
     kept: list[Kept] = []
     here = _read_this_node(logs=sources is not None) if live else Evidence((), ())
@@ -59,9 +90,19 @@ def read_captured(
         if not kept and not any(_states_something(reading) for _, reading in readings):
             raise EvidenceError(_nothing_read(paths, gaps))
     with progress("putting the node together"):
-        case = assemble_case(readings, tuple(end for probe in asked for end in (probe.src, probe.dst)))
+        ends = tuple(end for probe in asked for end in (probe.src, probe.dst))
+        hosts = part_by_host(readings) if apart else (HostEvidence("", tuple(readings)),)
+        cases = [(host.name, assemble_case(host.read, ends)) for host in _choose(hosts, node)]
     keep_standing()
-    return follow_captures(replace(case, gaps=(*gaps, *case.gaps)), kept)
+    return tuple(HostCase(name, *follow_captures(replace(case, gaps=(*gaps, *case.gaps)), kept)) for name, case in cases)
+
+
+def _choose(hosts: Sequence[HostEvidence], node: str | None) -> Sequence[HostEvidence]:
+    """Give the evidence of the node that is named; of all where none is."""
+    chosen = [host for host in hosts if node in (None, host.name)]
+    if chosen or not hosts[0].name:
+        return chosen or hosts
+    raise UsageError(f"expected a node of the evidence ({', '.join(host.name for host in hosts)}), saw {node!r}")
 
 
 def _read_this_node(*, logs: bool) -> Evidence:

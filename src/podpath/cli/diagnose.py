@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import click
 
-from podpath.cli.case import parse_probes, place_probes, read_captured, read_case
+from podpath.cli.case import parse_probes, place_probes, read_case, read_hosts
 from podpath.cli.case_logs import read_chronicle
-from podpath.cli.options import Asked, live_option, output_options, window_options
+from podpath.cli.options import Asked, live_option, node_option, output_options, window_options
 from podpath.cli.terminal import choose_style, progress
 from podpath.diagnosis.diagnose import diagnose as find_causes
+from podpath.diagnosis.diagnosis import Diagnosis
+from podpath.diagnosis.several_nodes import choose_answer
 from podpath.net.provenance import Source
 from podpath.report.diagnosis_text import render_diagnosis
 from podpath.report.json_documents import render_diagnosis_json
@@ -16,6 +18,7 @@ from podpath.report.json_documents import render_diagnosis_json
 
 @click.command()
 @live_option
+@node_option
 @click.option("--probe", "probes", multiple=True, metavar="P", help="A connection to ask about; may be given more than once.")
 @click.option("--good", multiple=True, metavar="EVIDENCE", help="Evidence of a node where it works: what differs is told.")
 @window_options
@@ -26,6 +29,7 @@ def diagnose(  # noqa: PLR0913 - click gives each option as one argument
     good: tuple[str, ...],
     *,
     live: bool,
+    node: str | None,
     asked: Asked,
     as_json: bool,
     colour: str,
@@ -56,16 +60,19 @@ def diagnose(  # noqa: PLR0913 - click gives each option as one argument
     Exit codes: 0 nothing wrong found, 1 a fault found, 2 usage error or unreadable input, 3 undecided for lack of evidence.
     """  # noqa: D301  # click wants the backspace itself
     sources: list[Source] = []
-    case, _ = read_captured(evidence, parse_probes(probes), sources, live=live)
-    questioned = place_probes(probes, case.node)
+    hosts = read_hosts(evidence, parse_probes(probes), sources, live=live, node=node)
     good_case = read_case(good) if good else None
-    case, chronicle = read_chronicle(case, sources, asked)
-    with progress("walking"):
-        diagnosis = find_causes(case, questioned, good_case)
-    if chronicle is not None:
-        from podpath.diagnosis.history import tell_history  # noqa: PLC0415 - only where there are logs
+    answers: list[Diagnosis] = []
+    for host in hosts:
+        case, chronicle = read_chronicle(host.case, sources, asked)
+        with progress(f"walking {host.name}".strip()):
+            answer = find_causes(case, place_probes(probes, case.node), good_case)
+        if chronicle is not None:
+            from podpath.diagnosis.history import tell_history  # noqa: PLC0415 - only where there are logs
 
-        diagnosis = tell_history(diagnosis, chronicle)
+            answer = tell_history(answer, chronicle)
+        answers.append(answer)
+    diagnosis = choose_answer([host.name for host in hosts], answers)
     if as_json:
         click.echo(render_diagnosis_json(diagnosis), nl=False)
     else:

@@ -30,6 +30,11 @@ def live_option(function: F) -> F:
     return click.argument("evidence", nargs=-1, metavar="EVIDENCE...")(option(cast("F", demand)))
 
 
+def node_option(function: F) -> F:
+    """Choose among the nodes that the evidence is of."""
+    return click.option("--node", metavar="NAME", help="Of evidence of several nodes, the one that is asked about.")(function)
+
+
 def output_options(function: F) -> F:
     """Say how the answer is printed."""
     function = click.option("--json", "as_json", is_flag=True, help="Print one JSON document of the published schema.")(function)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from podpath.cli.case import parse_probes, place_probes, read_case
-from podpath.cli.options import live_option, output_options
+from podpath.cli.options import live_option, node_option, output_options
 from podpath.cli.terminal import choose_style, progress
 from podpath.datapath.conversation import converse
 from podpath.report.json_documents import render_trace_json
@@ -18,9 +18,12 @@ UNDECIDED = 3
 
 @click.command()
 @live_option
+@node_option
 @click.option("--probe", required=True, metavar="P", help="The connection, e.g. 'tcp 172.16.0.30 > 104.17.32.82:80'.")
 @output_options
-def trace(evidence: tuple[str, ...], probe: str, *, live: bool, as_json: bool, colour: str, verbose: bool) -> None:
+def trace(  # noqa: PLR0913 - click gives each option as one argument
+    evidence: tuple[str, ...], probe: str, *, live: bool, node: str | None, as_json: bool, colour: str, verbose: bool
+) -> None:
     """Follow one connection through the node, packet by packet and step by step.
 
     Every step names the kernel function that decides and quotes the line of evidence that it decided by. What is not known
@@ -36,7 +39,7 @@ def trace(evidence: tuple[str, ...], probe: str, *, live: bool, as_json: bool, c
     \b
     Exit codes: 0 it works, 1 it never works or only sometimes, 2 usage error or unreadable input, 3 undecided.
     """  # noqa: D301  # click wants the backspace itself
-    case = read_case(evidence, parse_probes((probe,)), live=live)
+    case = read_case(evidence, parse_probes((probe,)), live=live, node=node)
     (asked,) = place_probes((probe,), case.node)
     with progress("walking"):
         conversation = converse(case.node, asked)

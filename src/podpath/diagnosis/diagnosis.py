@@ -38,6 +38,8 @@ class Diagnosis:
     """What the reader should know about how the answer was reached: boundaries that are not modelled, and the like."""
     partings: tuple[Meeting, ...] = ()
     """Where what captures show departs from what the walk of a failing connection predicts."""
+    node: str = ""
+    """Which node it is about; empty where the evidence is of one only."""
 
     @property
     def exit_code(self) -> int:

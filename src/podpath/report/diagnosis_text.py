@@ -45,7 +45,8 @@ def _headline(diagnosis: Diagnosis, style: Style) -> list[str]:
     match diagnosis.verdict:
         case "fault" if weighty:
             word = "CAUSE" if weighty[0].severity == "cause" else "FAULT"
-            return _head(style, "bad", word, weighty[0].claim)
+            where = f"on {diagnosis.node}: " if diagnosis.node else ""
+            return _head(style, "bad", word, where + weighty[0].claim)
         case "possible":
             count = len(weighty)
             what = (

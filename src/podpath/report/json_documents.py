@@ -24,6 +24,7 @@ def render_diagnosis_json(diagnosis: Diagnosis) -> str:
         {
             "schema": DIAGNOSIS_SCHEMA,
             "verdict": diagnosis.verdict,
+            "node": escape(diagnosis.node),
             "findings": [finding_object(finding) for finding in diagnosis.findings],
             "conversations": [_conversation(conversation) for conversation in diagnosis.conversations],
             "unknowns": [_question(question) for question in diagnosis.questions],

@@ -1,0 +1,25 @@
+"""Evidence of several nodes: each is diagnosed by itself, and the answer is that of the node where something is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from podpath.diagnosis.diagnosis import Diagnosis
+
+_ORDER = ("fault", "possible", "none")
+_MEANINGS = {"fault": "a fault was found there too", "possible": "it is undecided there", "none": "nothing wrong was found there"}
+
+
+def choose_answer(names: Sequence[str], answers: Sequence[Diagnosis]) -> Diagnosis:
+    """Give the answer of the first node at fault, else of one that is undecided, and say what became of the others."""
+    if len(answers) == 1:
+        return answers[0]
+    chosen = min(range(len(answers)), key=lambda at: _ORDER.index(answers[at].verdict))
+    others = [
+        f"{name}: {_MEANINGS[answer.verdict]}; --node {name} shows its answer"
+        for at, (name, answer) in enumerate(zip(names, answers, strict=True))
+        if at != chosen
+    ]
+    note = f"The evidence is of {len(names)} nodes, and this is about {names[chosen]}. {'. '.join(others)}."
+    return replace(answers[chosen], node=names[chosen], notes=(note, *answers[chosen].notes))
