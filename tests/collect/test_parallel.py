@@ -14,7 +14,7 @@ import pytest
 from bench.made_capture import make_capture
 from podpath.capture.crew import LostError, Meet
 from podpath.capture.read import read_capture
-from podpath.collect import parallel
+from podpath.collect import captures, parallel
 from podpath.collect.mapping import map_file
 from podpath.collect.parallel import Forks, count_workers
 
@@ -159,3 +159,21 @@ def test_who_reads_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0})
 
     assert count_workers(1 << 30) == 1
+
+
+def test_captures_are_read_together_where_it_pays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is shown of a capture does not depend on how many processes read it."""
+    path = tmp_path / "made.pcap"
+    path.write_bytes(make_capture(3_000).data)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
+    monkeypatch.setattr(threading, "active_count", lambda: 1)
+    shown = []
+    for worth in (parallel.WORTH, 0):
+        monkeypatch.setattr(parallel, "WORTH", worth)
+        with path.open("rb") as file:
+            shown.append(captures.read_mapped("made.pcap", file))
+
+    assert shown[0] == shown[1]
+    crew = parallel.gather_crew(path.read_bytes())
+    assert crew is not None
+    assert crew.size == 2

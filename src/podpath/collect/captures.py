@@ -6,6 +6,7 @@ Of a long capture only what tells of a failure is shown (`capture.telling`): con
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from podpath.collect.long_captures import Tell, survey_long, tell_nobody
 from podpath.collect.mapping import map_file
+from podpath.collect.parallel import count_workers, gather_crew
 from podpath.evidence.gathered import NOWHERE, Evidence, Place, make_gap
 from podpath.net.addresses import Address
 from podpath.net.errors import EvidenceError, MissingExtra
@@ -71,7 +73,8 @@ def forget(kept: Kept) -> None:
 
 def read_mapped(name: str, file: BinaryIO, keep: Keep = forget, tell: Tell = tell_nobody) -> Evidence:
     """Read a capture from its file without copying it: only the pages that are looked at are loaded."""
-    return read_packets(name, map_file(file), keep=keep, tell=tell)
+    size = os.fstat(file.fileno()).st_size
+    return read_packets(name, map_file(file, load=count_workers(size) < 2), keep=keep, tell=tell)
 
 
 def read_packets(
@@ -92,7 +95,7 @@ def read_packets(
         raise MissingExtra(f"{name}: reading a capture needs NumPy: pip install 'podpath[capture]'") from error
     try:
         survey = survey_long(name, data, tell)
-        capture = read_capture(data) if survey is None else survey.capture
+        capture = read_capture(data, gather_crew(data)) if survey is None else survey.capture
     except ValueError as error:
         raise EvidenceError(f"{name}: {error}") from error
     kept = Kept(name, capture, data, place, devices or {}, None, survey)

@@ -33,6 +33,12 @@ def count_workers(size: int) -> int:
     return min(len(os.sched_getaffinity(0)), MOST)
 
 
+def gather_crew(data: bytes | memoryview) -> Forks | None:
+    """Give those who should read a capture, as long as more than one should."""
+    workers = count_workers(len(data))
+    return Forks(workers, data if isinstance(data, memoryview) else None) if workers > 1 else None
+
+
 class Forks:
     """Copies of this process that work beside it: it is the first of the workers itself."""
 
