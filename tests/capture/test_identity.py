@@ -91,7 +91,8 @@ def test_both_keys_are_those_of_each() -> None:
     digest = np.arange(len(columns), dtype=np.uint64) << np.uint64(20)
     some = np.arange(5, len(columns), 7)
     for mixed in (None, digest):
-        strict, loose = make_both_keys(columns, mixed)
+        strict, loose = np.zeros_like(digest), np.zeros_like(digest)
+        make_both_keys(columns, mixed, strict, loose)
 
         assert np.array_equal(strict, make_keys(columns, mixed))
         assert np.array_equal(loose, make_keys(columns, mixed, identified=False))

@@ -54,15 +54,13 @@ def make_keys(columns: Columns, digest: Keys | None, some: Rows | None = None, *
     return keys
 
 
-def make_both_keys(columns: Columns, digest: Keys | None) -> tuple[Keys, Keys]:
-    """Give the keys of all packets with identification and window, and without, in little more time than one of them takes."""
-    strict, loose = np.empty(len(columns), np.uint64), np.empty(len(columns), np.uint64)
+def make_both_keys(columns: Columns, digest: Keys | None, strict: Keys, loose: Keys) -> None:
+    """Write the keys of all packets with identification and window, and without, in little more time than one of them takes."""
     for start in range(0, len(columns), CHUNK):
         rows = slice(start, start + CHUNK)
         out = _mix_fields(columns, rows)
         strict[rows] = _finish(_identify(columns, rows, out), digest, rows)
         loose[rows] = _finish(out, digest, rows)
-    return strict, loose
 
 
 def _mix_fields(columns: Columns, rows: slice | Rows) -> Keys:

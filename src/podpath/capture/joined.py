@@ -93,8 +93,11 @@ class Joined:
 
     @cached_property
     def _both_keys(self) -> tuple[Keys, Keys]:
-        parts = [make_both_keys(columns, digest) for columns, digest in zip(self.columns, self._digests, strict=True)]
-        return _concatenate([strict for strict, _ in parts], np.uint64), _concatenate([loose for _, loose in parts], np.uint64)
+        strict, loose = np.empty(len(self), np.uint64), np.empty(len(self), np.uint64)
+        for columns, digest, start in zip(self.columns, self._digests, self.starts, strict=False):
+            mine = slice(start, start + len(columns))
+            make_both_keys(columns, digest, strict[mine], loose[mine])
+        return strict, loose
 
     @cached_property
     def same(self) -> NDArray[np.int32]:
