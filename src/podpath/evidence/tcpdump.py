@@ -126,6 +126,8 @@ class _Reader:
             link=IfName(link) if link is not None else None,
             direction=plain.direction,
             relative=not self._point.absolute and not plain.packet.flags & protocols.SYN,
+            smac=plain.smac,
+            dmac=plain.dmac,
             note=plain.note,
         )
         self.ledger.add(record)

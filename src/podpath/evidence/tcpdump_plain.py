@@ -1,5 +1,7 @@
 """The line that most of a printed capture is made of, a TCP segment over IPv4 on a line of its own, read by one expression.
 
+With `-e` it has the MACs of Ethernet, and with `--number` its number: so capture files are shown (`capture.lines`).
+
 What it reads, it reads as `tcpdump_frame` and `tcpdump_packet` would; whatever differs in the least is left to them.
 """
 
@@ -11,12 +13,14 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from podpath.net import protocols
-from podpath.net.addresses import Address
+from podpath.net.addresses import Address, Mac
 from podpath.net.packet import Packet
 
+_MAC = r"(?:[0-9a-f]{2}:){5}[0-9a-f]{2}"
 _LINE = re.compile(
-    r"(?:(\d{4}-\d\d-\d\d) )?(\d\d):(\d\d):(\d\d)(\.\d{6}) (?:([\w.@:-]{1,16}) +(In|Out) +)?"
-    r"IP (\d+\.\d+\.\d+\.\d+)\.(\d{1,5}) > (\d+\.\d+\.\d+\.\d+)\.(\d{1,5}): "
+    r"(?:\d+ {2,3})?(?:(\d{4}-\d\d-\d\d) )?(\d\d):(\d\d):(\d\d)(\.\d{6}) (?:([\w.@:-]{1,16}) +(In|Out) +)?"
+    rf"(?:IP |({_MAC}) > ({_MAC}), ethertype IPv4 \(0x0800\), length (\d+): )"
+    r"(\d+\.\d+\.\d+\.\d+)\.(\d{1,5}) > (\d+\.\d+\.\d+\.\d+)\.(\d{1,5}): "
     r"Flags \[([SFRPUEW.]+)\],(?: seq (\d+)(?::\d+)?,)?(?: ack (\d+),)? win \d+,(?: options \[[^\]]*\],)? "
     r"length (\d+)(?:: (.*))?$"
 )
@@ -24,6 +28,10 @@ _BITS = {
     "S": protocols.SYN, "F": protocols.FIN, "R": protocols.RST, "P": protocols.PSH, ".": protocols.ACK, "U": protocols.URG,
     "E": protocols.ECE, "W": protocols.CWR,
 }  # fmt: skip
+
+
+_ETHERNET = 14
+"""Bytes of the header that a frame's printed length counts."""
 
 
 class Plain(NamedTuple):
@@ -34,6 +42,9 @@ class Plain(NamedTuple):
     direction: str | None
     packet: Packet
     note: str
+    smac: str | None
+    """As printed."""
+    dmac: str | None
 
 
 def parse_plain(line: str) -> Plain | None:
@@ -41,9 +52,8 @@ def parse_plain(line: str) -> Plain | None:
     found = _LINE.match(line)
     if found is None:
         return None
-    date, hour, minute, second, fraction, link, direction, src, sport, dst, dport, letters, seq, ack, payload, note = (
-        found.groups()
-    )
+    date, hour, minute, second, fraction, link, direction, smac, dmac, size, *rest = found.groups()
+    src, sport, dst, dport, letters, seq, ack, payload, note = rest
     source, target = _address(src), _address(dst)
     near, far = int(sport), int(dport)
     if source is None or target is None or near > 65535 or far > 65535:
@@ -58,7 +68,9 @@ def parse_plain(line: str) -> Plain | None:
         source, target, protocols.TCP, near, far, _flags(letters),
         payload=int(payload), seq=int(seq or 0), ack=int(ack or 0),
     )  # fmt: skip
-    return Plain(time, link, direction and direction.lower(), packet, note.strip(" ,") if note else "")
+    if size is not None:
+        packet = packet._replace(length=max(int(size) - _ETHERNET, 0), smac=Mac(smac), dmac=Mac(dmac))
+    return Plain(time, link, direction and direction.lower(), packet, note.strip(" ,") if note else "", smac, dmac)
 
 
 @lru_cache(maxsize=4096)
