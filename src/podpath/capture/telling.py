@@ -84,22 +84,23 @@ def find_errors(columns: Columns) -> Mask:
 
 def find_odd(columns: Columns, flows: Flows) -> Mask:
     """Tell which flows may have failed: by handshake, reset, retransmissions, or since nothing came back."""
-    count = len(flows)
-    known = flows.number >= 0
-    tcp = (columns.protocol == TCP) & known
-    what = columns.flags & (SYN | ACK | RST)
+    count, kind = len(flows), columns.protocol[flows.first]
+    rows = np.flatnonzero((columns.flags & (SYN | RST) != 0) & (columns.protocol == TCP) & (flows.number >= 0))
+    what = columns.flags.take(rows) & (SYN | ACK | RST)
 
-    def each(mask: Mask) -> Rows:
-        return np.bincount(flows.number[mask], minlength=count)
+    def each(some: Rows, apart: int = 1, way: Mask | int = 0) -> Rows:
+        """Count rows of each flow."""
+        return np.bincount(flows.number.take(some) * apart + way, minlength=count * apart)
 
-    opened, answered = each(tcp & (what == SYN)), each(tcp & (what == SYN | ACK))
-    odd = (opened != answered) | (opened > 1) | (answered > 1) | (each(tcp & (columns.flags & RST != 0)) > 0)
-    again = analyse_segments(columns, flows).retransmission if tcp.any() else tcp
-    odd |= (each(again & flows.forward) >= AGAIN) | (each(again & ~flows.forward) >= AGAIN)
-    backward = each(known & ~flows.forward)
-    asked = np.isin(columns.protocol, (UDP, ICMP, ICMPV6)) & known
-    alone = (backward == 0) & (each(known) > 1)
-    odd |= alone & ((each(asked) > 0) | (each(tcp) > 2))
+    opened, answered = each(rows[what == SYN]), each(rows[what == SYN | ACK])
+    odd = (opened != answered) | (opened > 1) | (answered > 1) | (each(rows[what & RST != 0]) > 0)
+    if (kind == TCP).any():
+        again = np.flatnonzero(analyse_segments(columns, flows).retransmission)
+        odd |= (each(again, 2, flows.forward.take(again)).reshape(-1, 2) >= AGAIN).any(axis=1)
+    replied = np.zeros(count + 1, np.bool_)  # the last is what is of no flow
+    replied[flows.number.take(np.flatnonzero(~flows.forward))] = True
+    packets = np.bincount(flows.number + np.int32(1), minlength=count + 1)[1:]
+    odd |= ~replied[:-1] & (packets > 1) & (np.isin(kind, (UDP, ICMP, ICMPV6)) | ((kind == TCP) & (packets > 2)))
     return np.asarray(odd, np.bool_) if count else np.zeros(1, np.bool_)
 
 
