@@ -1,4 +1,4 @@
-"""What a bundle's manifest states: the node, its kernel, what each namespace is, which pods run in them, and the veth pairs."""
+"""What a bundle's manifest and `uname` state: the node, its kernel, what each namespace is, its pods, and the veth pairs."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import replace
 from podpath.assembly.draft import NodeDraft
 from podpath.assembly.scenes import Evidence, name_netns
 from podpath.evidence.records import BundleRecord, VethPairRecord
+from podpath.evidence.uname import KernelRecord
 from podpath.net.addresses import IfName
 from podpath.net.provenance import Known, Span
 from podpath.node.links import Peer
@@ -17,11 +18,14 @@ _ROLES = frozenset({"host", "pod", "other"})
 
 def assemble_manifest(draft: NodeDraft, evidence: Evidence) -> None:
     """Put what manifests state into the node; a veth pair that an output settles comes before it."""
+    for scene, told in evidence.records(KernelRecord):
+        if not scene.is_elsewhere:
+            draft.kernel = draft.kernel or told.release
     for scene, record in evidence.records(BundleRecord):
         if scene.is_elsewhere:
             continue
         draft.name = record.node or draft.name
-        draft.kernel = draft.kernel or record.kernel
+        draft.kernel = record.kernel or draft.kernel
         for name, role in record.roles.items():
             if role in _ROLES and name_netns(name) != HOST and name in draft.namespaces:
                 draft.namespaces[name].role = role

@@ -1,13 +1,14 @@
 """Numbers of routing tables: the names that iproute2 knows, and the node's own from /etc/iproute2/rt_tables.
 
-Text shows a table by its name where the node has one. The number behind an own name stands in no output, and only that two
-outputs mean the same table counts: such a name gets a number past those that people use.
+Text shows a table by its name where the node has one. Where no output shows the file, only that two outputs mean the same table
+counts: such a name gets a number past those that people use.
 """
 
 from __future__ import annotations
 
 from podpath.assembly.scenes import Evidence
 from podpath.evidence.records import PolicyRuleRecord, RouteRecord
+from podpath.evidence.rt_tables import TableNameRecord
 from podpath.node.routing import MAIN, TABLES
 
 _FIRST_MADE_UP = 0xFF000000
@@ -20,10 +21,11 @@ class TableNumbers:
 
     def __init__(self, evidence: Evidence) -> None:
         """Give numbers to the names that no iproute2 knows by itself."""
+        named = {record.name: record.number for scene, record in evidence.records(TableNameRecord) if not scene.is_elsewhere}
         names = {record.table for _, record in evidence.records(RouteRecord)}
         names |= {record.table for _, record in evidence.records(PolicyRuleRecord)}
         own = sorted(name for name in names if name is not None and _parse(name) is None)
-        self._own = {name: _FIRST_MADE_UP + place for place, name in enumerate(own)}
+        self._own = {name: named.get(name, _FIRST_MADE_UP + place) for place, name in enumerate(own)}
 
     def number(self, name: str | None) -> int:
         """Give a table's number; the main table's where no name is printed."""

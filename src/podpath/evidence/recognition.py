@@ -43,9 +43,11 @@ from podpath.evidence import (
     ping,
     resolvers,
     route_table,
+    rt_tables,
     socket_table,
     sysctl,
     tcpdump,
+    uname,
 )
 from podpath.evidence.formats import NO, Format
 from podpath.evidence.records import Reading
@@ -59,6 +61,7 @@ FORMATS: tuple[Format, ...] = (
     ip_route.FORMAT,
     ip_route_json.FORMAT,
     *ip_rule.FORMATS,
+    rt_tables.FORMAT,
     *ip_neigh.FORMATS,
     arp.FORMAT,
     route_table.FORMAT,
@@ -70,6 +73,7 @@ FORMATS: tuple[Format, ...] = (
     sysctl.FORMAT,
     lsmod.FORMAT,
     nstat.FORMAT,
+    uname.FORMAT,
     *iptables_rules.FORMATS,
     *iptables_listing.FORMATS,
     nft_text.FORMAT,
