@@ -50,7 +50,7 @@ def test_r4_a_validator_that_passed_at_its_second_run_is_healthy() -> None:
     assert "healthy" == state(state=kube.ended(0), last=kube.ended(95), phase="Running")
 
 
-@pytest.mark.parametrize("now", [kube.ended(0), kube.ended(0, reason="Completed"), kube.ended(1, reason="Completed")])
+@pytest.mark.parametrize("now", [kube.ended(0), kube.ended(0, reason="Error"), kube.ended(1, reason="Completed")])
 def test_i1_what_completed_now_is_never_broken(now: kube.Object) -> None:
     """Exit 0 or the reason Completed now: healthy, whatever the last run said."""
     assert "healthy" == state(state=now, last=kube.ended(126), validator=ISTIO)
