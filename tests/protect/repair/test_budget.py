@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -39,6 +42,28 @@ def test_what_did_not_happen_costs_nothing() -> None:
 
     assert (3.0, 0.0) == (budget.tokens(0.0), budget.take("web", 0.0))
     assert budget.take("web", 0.0) > 0
+
+
+def test_a_token_is_there_when_it_is_whole() -> None:
+    """Half a second before it is not: nothing is taken, and the half second is what there is to wait."""
+    budget = Budget(replace(POLICY, mend_burst=1, mend_per_hour=12), 0.0)
+    for number in range(3):
+        budget.take(f"owner-{number}", 0.0)
+    budget.take_mend(0.0)
+
+    assert [0.5, 0.0] == pytest.approx([budget.take("web", 299.5), budget.take("web", 300.0)])
+    assert [0.5, 0.0] == pytest.approx([budget.take_mend(299.5), budget.take_mend(300.0)])
+    assert 0.0 == pytest.approx(budget.tokens(300.0))
+
+
+def test_what_is_given_back_is_one_token() -> None:
+    """Of two that were taken one is there again; an owner of whom nothing is known has done nothing in vain."""
+    budget = Budget(POLICY, 0.0)
+    budget.take("web", 0.0)
+    budget.take("shop", 0.0)
+    budget.give_back("web", 0.0)
+
+    assert (2.0, 0) == (budget.tokens(0.0), budget.in_vain("never-heard-of"))
 
 
 def test_g3_successors_that_are_born_broken_slow_down_what_is_done() -> None:
