@@ -122,6 +122,20 @@ def test_owners_that_are_long_gone_are_forgotten() -> None:
     assert len(owners) < 10
 
 
+def test_an_owner_is_not_forgotten_because_another_came() -> None:
+    """What an owner spent stays spent, and its pause stays a pause, until it was quiet for hours."""
+    budget = Budget(POLICY, 0.0)
+    budget.take("web", 0.0)
+    budget.sent_away("shop", 0.0)
+    budget.take("other", 1.0)
+    budget.take("another", 61.0)
+
+    assert budget.take("web", 62.0) > 0
+    assert 1 == budget.in_vain("shop")
+    budget.take("late", 7 * HOUR)
+    assert 0 == budget.in_vain("shop")
+
+
 def test_mending_has_its_own_budget() -> None:
     """Mending in place takes from a wider bucket, and leaves the one for sending away alone."""
     budget = Budget(POLICY, 0.0)
