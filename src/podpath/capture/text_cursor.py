@@ -139,6 +139,11 @@ class Cursor:
         self.at = self.at + found * np.int64(len(literal))
         return found
 
+    def is_number(self, word: Words, then: bytes) -> Mask:
+        """Tell where up to seven digits and a sign behind them are next; `word` are the next eight bytes."""
+        place = _first_beyond_nine(word ^ _ZEROS)
+        return np.asarray((place > 7) & (word >> (place - 7).view(np.uint64) & _BYTE == np.uint64(then[0])), np.bool_)
+
     def number(self, before: bytes, digits: int, then: bytes = b"") -> Words:
         """Read a text, a number of at most so many digits and what must follow it, which are eight bytes at most, and move on."""
         word, _ = self._behind(before)

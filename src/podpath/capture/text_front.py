@@ -13,7 +13,7 @@ from podpath.capture.text_cursor import Cursor, Mask, Words, look_up, match_digi
 from podpath.capture.text_page import Page
 
 _DIRECTIONS = ((b"In ", SENT_HERE), (b"Out ", OUTGOING), (b"B ", BROADCAST), (b"M ", MULTICAST), (b"P ", OTHER_HOST))
-_DAY, _SECOND, _MICROSECOND = np.uint64(255), np.uint64(1_000_000_000), np.uint64(1000)
+_BYTE, _SECOND, _MICROSECOND = np.uint64(255), np.uint64(1_000_000_000), np.uint64(1000)
 _SPACE = np.uint64(ord(" "))
 
 
@@ -45,18 +45,21 @@ def _read_version(page: Page, cursor: Cursor, word: Words) -> Mask:
 def _skip_number(cursor: Cursor) -> None:
     """Move past spaces, and the number of `--number`, which ends at two spaces."""
     word = cursor.word()
-    if not (word & np.uint64(255) == _SPACE).any():
+    leading = word & _BYTE == _SPACE
+    if leading.any():
+        indented = cursor.pick(leading)
+        indented.spaces()
+        cursor.join(indented)
+        word = cursor.word()
+    clock = word >> np.uint64(16) & _BYTE == np.uint64(ord(":"))
+    if clock.all():
         return
-    indented = cursor.pick(word & np.uint64(255) == _SPACE)
-    indented.spaces()
-    word = indented.word()
-    dated = word >> np.uint64(32) & np.uint64(255) == np.uint64(ord("-"))
-    numbered = indented.pick(~dated & (word >> np.uint64(16) & np.uint64(255) != np.uint64(ord(":"))))
+    numbered = cursor.pick(~clock & cursor.is_number(word, b" "))
     if len(numbered):
-        numbered.number(b"", 6, b"  ")
+        numbered.number(b"", 7, b" ")
+        numbered.take(b" ")
         numbered.skip(b" ")
-        indented.join(numbered)
-    cursor.join(indented)
+        cursor.join(numbered)
 
 
 def _read_time(page: Page, cursor: Cursor) -> None:
@@ -75,8 +78,8 @@ def _read_time(page: Page, cursor: Cursor) -> None:
     bits, clock = match_digits(low, b"00:00:00")
     parts, fraction = match_digits(high, b".000000 ")
     pairs = bits * np.uint64(10) + (bits >> np.uint64(8))
-    seconds = (pairs & _DAY) * np.uint64(3600) + (pairs >> np.uint64(24) & _DAY) * np.uint64(60) + (pairs >> np.uint64(48) & _DAY)
-    seconds = seconds + start.view(np.uint64)
+    hours, minutes = pairs & _BYTE, pairs >> np.uint64(24) & _BYTE
+    seconds = hours * np.uint64(3600) + minutes * np.uint64(60) + (pairs >> np.uint64(48) & _BYTE) + start.view(np.uint64)
     part = sum_digits(parts << np.uint64(8))
     timed = clock & fraction
     cursor.at = cursor.at + timed * np.int64(16)
@@ -86,8 +89,8 @@ def _read_time(page: Page, cursor: Cursor) -> None:
         epoch = fifth & sixth & ~dated
         last = cursor.word(16)
         digit = last & np.uint64(15)
-        epoch &= (last & np.uint64(0xF0) == np.uint64(0x30)) & (digit <= np.uint64(9)) & (last >> np.uint64(8) & _DAY == _SPACE)
-        first = (tail & _DAY) * np.uint64(10) + (tail >> np.uint64(8) & _DAY)
+        epoch &= (last & np.uint64(0xF0) == np.uint64(0x30)) & (digit <= np.uint64(9)) & (last >> np.uint64(8) & _BYTE == _SPACE)
+        first = (tail & _BYTE) * np.uint64(10) + (tail >> np.uint64(8) & _BYTE)
         seconds = np.where(epoch, sum_digits(whole) * np.uint64(100) + first, seconds)
         part = np.where(epoch, sum_digits(tail & ~np.uint64(0xFFFFFF)) * np.uint64(10) + digit, part)
         cursor.at = cursor.at + epoch * np.int64(18)
