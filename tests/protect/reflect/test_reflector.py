@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import socket
+import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
 
+from podpath.collect.netns import inside
 from podpath.protect.reflect.messages import MOST_PORTS, NO_COOKIE, Ask, Cookie, Report, emit, parse_answer
 from podpath.protect.reflect.options import parse_networks
-from podpath.protect.reflect.reflector import MOST_ASKERS, ROUNDS_AT_ONCE, ROUNDS_PER_SECOND, Bucket, Reflector
+from podpath.protect.reflect.reflector import COOKIE_SECONDS, MOST_ASKERS, ROUNDS_AT_ONCE, ROUNDS_PER_SECOND, Bucket, Reflector
 from podpath.protect.validate.sockets import End
+from tests.protect.repair.netns import pod_namespace
 
 LOCAL = parse_networks(["127.0.0.0/8", "::1/128"])
 TOKEN = "ab" * 16
@@ -107,6 +110,49 @@ def test_a_cookie_is_for_its_address_port_token_and_ports() -> None:
         ]
 
     assert [Cookie, Cookie, Cookie, Cookie, Report] == [type(answer) for answer in answers]
+
+
+def test_a_cookie_ends() -> None:
+    """It is good for half a minute at least and for a minute at most."""
+    asked = Ask(TOKEN, (9,))
+    with reflector() as made, asker(made) as one:
+        name = one.getsockname()
+        began = 1000 * COOKIE_SECONDS
+
+        def consider(ask: Ask, now: float) -> str:
+            return made._consider(made._listeners[0], ask, name, 1, now)
+
+        assert "challenged" == consider(asked, began)
+        cookie = parse_answer(one.recv(1024))
+        assert isinstance(cookie, Cookie)
+        good = asked._replace(cookie=cookie.cookie)
+
+        assert ["served", "challenged"] == [
+            consider(good, began + 2 * COOKIE_SECONDS - 1),
+            consider(good, began + 2 * COOKIE_SECONDS),
+        ]
+
+
+def test_no_more_is_open_than_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where as many connections are open as may be, a request waits until it is asked again; one that fits is served."""
+    monkeypatch.setattr("podpath.protect.reflect.reflector.MOST_OPEN", 3)
+    with reflector() as made, asker(made) as one:
+        assert exchange(made, one, proven(made, one, 1, 2, 3, 4)) is None
+        assert isinstance(exchange(made, one, proven(made, one, 1, 2, 3)), Report)
+
+    assert (1, 1) == (made.counts["held"], made.counts["served"])
+
+
+@pytest.mark.kernel("ip", "iptables")
+def test_refused_and_silent_are_told_apart() -> None:
+    """A refusal is told at once; a drop is silence, and told when the time of a connection is over."""
+    with pod_namespace("10.244.91.5/24") as name, inside(f"/run/netns/{name}"):
+        subprocess.run(["iptables", "-A", "OUTPUT", "-p", "tcp", "-j", "REJECT"], check=True)
+        with reflector() as made, asker(made) as one:
+            assert Report(TOKEN, {9: "refused"}) == exchange(made, one, proven(made, one, 9), 0.3)
+            subprocess.run(["iptables", "-F", "OUTPUT"], check=True)
+            subprocess.run(["iptables", "-A", "OUTPUT", "-p", "tcp", "-j", "DROP"], check=True)
+            assert Report(TOKEN, {9: "silent"}) == exchange(made, one, proven(made, one, 9), 2.0)
 
 
 def test_networks_and_garbage() -> None:

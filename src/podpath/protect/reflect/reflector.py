@@ -174,8 +174,17 @@ class Reflector:
     def _begin(self, listener: socket.socket, ask: Ask, asker: tuple[str, int], now: float) -> None:
         one = _Round(listener, asker, ask, now + LIFETIME)
         for port in ask.ports:
-            one.callers[port], _ = connect(End(asker[0], port))
+            caller, code = connect(End(asker[0], port))
+            if code:
+                caller.close()
+                self._settle(one, port, _name_fate(code))
+            else:
+                one.callers[port] = caller
         self._rounds.append(one)
+
+    def _settle(self, one: _Round, port: int, fate: Fate) -> None:
+        one.fates[port] = fate
+        self.counts[f"connection-{fate}"] += 1
 
     def _go_on(self, one: _Round, now: float) -> bool:
         """Say the token where a connection stands, and report when all are over; tell whether the round is done with."""
@@ -184,8 +193,7 @@ class Reflector:
             if fate is not None:
                 caller.close()
                 del one.callers[port]
-                one.fates[port] = fate
-                self.counts[f"connection-{fate}"] += 1
+                self._settle(one, port, fate)
         if one.callers:
             return False
         ordered = {port: one.fates[port] for port in one.ask.ports}
@@ -197,14 +205,18 @@ def _look(caller: socket.socket, token: str) -> Fate | None:
     """Say the token on a connection that stands; give what became of it, None while that is open."""
     code = caller.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
     if code:
-        return "refused" if code == errno.ECONNREFUSED else "silent"
+        return _name_fate(code)
     try:
         caller.send(token.encode() + b"\n")
     except BlockingIOError:
         return None
     except OSError as error:
-        return "refused" if error.errno == errno.ECONNREFUSED else "silent"
+        return _name_fate(error.errno)
     return "accepted"
+
+
+def _name_fate(code: int | None) -> Fate:
+    return "refused" if code == errno.ECONNREFUSED else "silent"
 
 
 def _listen(end: End) -> socket.socket:
