@@ -16,9 +16,10 @@ from tests.capture import frames
 
 CAPTURES = sorted(Path(__file__).resolve().parents[2].glob("examples/incidents/*/bundle/captures/*.pcap"))
 LIGHT = """
-import sys
+import gc, sys
 from podpath.cli.main import run
 run(["capture", sys.argv[1]])
+assert gc.isenabled()
 heavy = {"podpath.evidence.recognition", "podpath.assembly.case", "podpath.datapath.conversation", "tarfile"}
 sys.exit(" ".join(sorted(heavy & set(sys.modules))) or 0)
 """
@@ -37,7 +38,10 @@ def test_captures_alone_say_what_they_say_among_other_evidence(folder: Path) -> 
 
 
 def test_captures_alone_load_no_other_reader(tmp_path: Path) -> None:
-    """Most of the time of a short call is imports: those of all formats and of the walk are left out."""
+    """Most of the time of a short call is imports: those of all formats and of the walk are left out.
+
+    The garbage collector, which has no look at imports, is on again afterwards.
+    """
     path = tmp_path / "eth0.pcap"
     path.write_bytes(frames.pcap([frames.ethernet(0x0800, frames.ipv4(6, frames.tcp()))]))
     done = subprocess.run([sys.executable, "-c", LIGHT, str(path)], capture_output=True, text=True, check=False)

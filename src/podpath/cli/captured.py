@@ -25,6 +25,7 @@ def read_captures_alone(paths: Sequence[str], between: Sequence[tuple[End, End]]
 
     Of long captures what is said `between` ends is read, where some are named, else what tells of a failure.
     """
+    look_seldom()
     kept: list[Kept] = []
     with progress(f"reading {len(paths)} {'capture' if len(paths) == 1 else 'captures'}") as tell:
         evidence = read_capture_files(paths, kept.append, tell)
@@ -79,6 +80,11 @@ def keep_standing() -> None:
     A case lives as long as the process, with 150,000 rules; what walks leave behind is values, hardly ever cycles.
     """
     gc.freeze()
+    look_seldom()
+
+
+def look_seldom() -> None:
+    """Have the garbage collector look seldom: what is read stays."""
     gc.set_threshold(100_000)
 
 

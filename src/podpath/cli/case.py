@@ -10,7 +10,7 @@ import click
 
 from podpath.assembly.case import assemble_case
 from podpath.assembly.hosts import HostEvidence, part_by_host
-from podpath.cli.captured import UNKNOWN, first_line, follow_captures, keep_standing, narrow_captures
+from podpath.cli.captured import UNKNOWN, first_line, follow_captures, keep_standing, look_seldom, narrow_captures
 from podpath.cli.terminal import progress
 from podpath.collect.captures import End, Kept
 from podpath.collect.live import read_live
@@ -72,6 +72,7 @@ def read_hosts(  # noqa: PLR0913 - what users can say of evidence
     is read, where some are named, else what tells of a failure. `node` names the only one that is wanted; unless they are taken
     `apart`, all nodes make one case.
     """
+    look_seldom()
     kept: list[Kept] = []
     here = _read_this_node(logs=sources is not None) if live else Evidence((), ())
     with progress(f"reading {len(paths)} {'input' if len(paths) == 1 else 'inputs'}"):

@@ -5,11 +5,13 @@ A command's module is imported when it is called, so that `podpath --help` reads
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import sys
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple, NoReturn, cast
 
 import click
@@ -51,6 +53,18 @@ COMMANDS: dict[str, Entry] = {
 }
 
 
+@contextmanager
+def _gathering_no_garbage() -> Iterator[None]:
+    """Leave the garbage collector off for a while: it would look again and again at what only grows."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
 class LazyGroup(click.Group):
     """A group that imports a command when it is called, and lists it by the table's words."""
 
@@ -68,7 +82,9 @@ class LazyGroup(click.Group):
         entry = self.table.get(cmd_name)
         if entry is None:
             return None
-        return cast("click.Command", getattr(importlib.import_module(entry.module), cmd_name.replace("-", "_")))
+        with _gathering_no_garbage():  # what is imported stays
+            module = importlib.import_module(entry.module)
+        return cast("click.Command", getattr(module, cmd_name.replace("-", "_")))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  # as above
         """Write the commands' list without importing any of them."""
