@@ -132,6 +132,12 @@ def test_a_lost_process_is_done_without(tmp_path: Path, monkeypatch: pytest.Monk
     assert open_files() == before
 
 
+def test_no_room_to_share_is_told() -> None:
+    """More than a process may address is refused."""
+    with pytest.raises(LostError, match="no memory"):
+        Forks(2).share(1 << 62)
+
+
 def test_loading_what_is_no_map_does_nothing(tmp_path: Path) -> None:
     """Bytes in memory are there already; of a file a stretch is mapped wherever it begins."""
     path = tmp_path / "file"

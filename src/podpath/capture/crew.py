@@ -27,7 +27,10 @@ class Crew(Protocol):
         """Count the workers; one is as good as none."""
 
     def share(self, size: int) -> memoryview:
-        """Give so many bytes of zeros that every worker sees, of which only those that are touched take memory."""
+        """Give so many bytes of zeros that every worker sees, of which only those that are touched take memory.
+
+        `LostError` where there is no room for them.
+        """
 
     def load(self, start: int, stop: int) -> None:
         """Say which bytes of the file a worker is about to read."""

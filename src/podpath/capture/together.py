@@ -61,8 +61,8 @@ def read_together(data: Bytes, contents: Contents, crew: Crew) -> Packets | None
     look = _cut(data, contents, crew)
     if look is None:
         return None
-    columns = _columns(crew, len(data) // 12)
     try:
+        columns = _columns(crew, len(data) // 12)
         shares = crew.run(lambda number, meet: _read(data, contents.interfaces, columns, (number, look(number)), meet))
     except LostError:
         return None

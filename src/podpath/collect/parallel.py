@@ -49,8 +49,11 @@ class Forks:
 
     @staticmethod
     def share(size: int) -> memoryview:
-        """Give zeros that every worker sees."""
-        return memoryview(mmap.mmap(-1, size, flags=mmap.MAP_SHARED | mmap.MAP_ANONYMOUS | NORESERVE))
+        """Give zeros that every worker sees; `LostError` where this process may not have so much."""
+        try:
+            return memoryview(mmap.mmap(-1, size, flags=mmap.MAP_SHARED | mmap.MAP_ANONYMOUS | NORESERVE))
+        except OSError as error:
+            raise LostError(f"no memory to share: {error}") from error
 
     def load(self, start: int, stop: int) -> None:
         """Map the pages of a stretch of the file at once, where the kernel can."""
