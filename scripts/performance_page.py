@@ -24,11 +24,11 @@ What is behind the figures:
 - Long chains are indexed by destination and port, and give the same rules in the same order as a search from the top: a test
   compares both. A conversation is the handshake and data both ways, through every endpoint that the kernel may draw: three of
   them here, so one conversation is fifteen packets.
-- The analysis of a million packets of TCP takes 66 ms to number flows, by a hash table of arrays that keeps the names of flows and
-  not of packets, 95 ms to judge segments, 32,768 packets of neighbouring flows at a time, and 15 ms to follow handshakes; it holds
-  27 MB. Connections of four points are matched by their handshakes, and packets only where there is none. What was lost is looked
-  for where sums over what two points show differ: that costs 250 ms for a million packets, and 0.8 ms for each direction that
-  differs (350 of them here), most of it NumPy's calls for a dozen packets each.
+- The analysis of a million packets of TCP takes 66 ms to number flows, by a hash table of arrays that keeps the names of
+  flows and not of packets, 95 ms to judge segments, 32,768 packets of neighbouring flows at a time, and 15 ms to follow
+  handshakes; it holds 27 MB. Connections of four points are matched by their handshakes, and packets only where there is
+  none. What was lost is looked for where sums over what two points show differ: that costs 250 ms for a million packets, and
+  0.8 ms for each direction that differs (350 of them here), most of it NumPy's calls for a dozen packets each.
 - Captures are read with NumPy alone: headers of 8,192 packets at once, in groups that are so wide that hardly a packet is picked
   out by itself; flows are numbered without sorting; TCP is analysed some flows at a time, so that what is worked on stays in the
   processor's cache. What is left is memory: each packet's first bytes are fetched once, and a hundred bytes of columns written.
