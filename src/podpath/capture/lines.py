@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from podpath.capture.columns import CUT, MALFORMED, Packets
 from podpath.capture.icmp_text import render_icmp
@@ -27,26 +28,32 @@ _GENEVE = 6081
 def render_lines(packets: Packets, rows: Iterable[int], names: Mapping[int, str] | None = None) -> list[str]:
     """Give the line of each row; `names` are those of devices by their index, for captures on `any`."""
     wanted = list(rows)
-    writer = _Writer(packets, names or {})
+    writer = _Writer(packets, wanted, names or {})
     times = np.datetime_as_string(packets.columns.time[wanted].astype("M8[ns]").astype("M8[us]")) if wanted else ()
-    return [writer.line(row, str(time)) for row, time in zip(wanted, times, strict=True)]
+    return [writer.line(at, str(time)) for at, time in enumerate(times)]
+
+
+def _find_places(known: NDArray[np.int64], rows: list[int]) -> dict[int, int]:
+    """Give the places of rows in a side table, which has its rows in order, for those that it has."""
+    if not len(known) or not rows:
+        return {}
+    places = np.searchsorted(known, rows)
+    return {row: place for row, place in zip(rows, places.tolist(), strict=True) if place < len(known) and known[place] == row}
 
 
 class _Writer:
     """Writes lines from columns. Local to `render_lines`."""
 
-    def __init__(self, packets: Packets, names: Mapping[int, str]) -> None:
-        columns = packets.columns
+    def __init__(self, packets: Packets, rows: list[int], names: Mapping[int, str]) -> None:
         self._names, self._addresses = names, packets.addresses
-        self._columns = columns
-        self._arps = {int(row): place for place, row in enumerate(packets.arps.row)}
-        self._arp = packets.arps
-        self._quotes = {int(row): place for place, row in enumerate(packets.quotes.row)}
-        self._quote = packets.quotes
+        self._columns, self._rows = packets.columns, rows
+        self._taken: dict[str, list[int]] = {}
+        self._arp, self._quote = packets.arps, packets.quotes
+        self._arps, self._quotes = (_find_places(table.row, rows) for table in (packets.arps, packets.quotes))
 
-    def line(self, row: int, time: str) -> str:
-        """Write one packet."""
-        value = self._reader(row)
+    def line(self, at: int, time: str) -> str:
+        """Write one of the packets."""
+        row, value = self._rows[at], self._reader(at)
         arp = self._arps.get(row)
         version = value("version")
         if arp is None and (not version or value("broken") == MALFORMED):
@@ -60,9 +67,16 @@ class _Writer:
             f"{time} {self._link(value, outer_version, 'outer_')}{self._tunnel(value)}{self._inner_link(value, version)}{inner}"
         )
 
-    def _reader(self, row: int) -> Callable[[str], int]:
-        columns = self._columns
-        return lambda name: int(getattr(columns, name)[row])
+    def _reader(self, at: int) -> Callable[[str], int]:
+        taken = self._taken
+
+        def value(name: str) -> int:
+            """Give a field of the packet; a column is read for all rows at once."""
+            if name not in taken:
+                taken[name] = getattr(self._columns, name)[self._rows].tolist()
+            return taken[name][at]
+
+        return value
 
     def _address(self, version: int, value: int) -> Address:
         return Address(4, value) if version == 4 else Address(6, self._addresses[value])
