@@ -22,7 +22,7 @@ from bench.measurement import Measurement, emit
 COMMAND = str(Path(sys.executable).with_name("podpath"))
 PACKETS = 3_000_000
 """More than are held at once (`collect.long_captures.LONGEST`)."""
-FIXED, EACH = 300.0, 10.0
+FIXED, EACH = 250.0, 8.0
 """The bound: MB, and bytes for each packet."""
 LOOK_EVERY = 0.01
 

@@ -35,10 +35,13 @@ SHARE = MOST // 4
 _ERRORS = {ICMP: (3, 4, 5, 11, 12), ICMPV6: (1, 2, 3, 4)}
 
 
-def select_telling(packets: Packets) -> Rows:
-    """Give the rows that tell something, in the order of the file: at most `MOST` of connections, and some of each other kind."""
+def select_telling(packets: Packets, flows: Flows | None = None) -> Rows:
+    """Give the rows that tell something, in the order of the file: at most `MOST` of connections, and some of each other kind.
+
+    `flows` where they were numbered already.
+    """
     columns = packets.columns
-    flows = number_flows(columns)
+    flows = number_flows(columns) if flows is None else flows
     odd = find_odd(columns, flows)
     chosen = np.flatnonzero(odd[flows.number] & (flows.number >= 0))
     others = [packets.arps.row, np.flatnonzero(find_errors(columns)), find_changing_macs(lambda: [(0, columns)], SHARE)]

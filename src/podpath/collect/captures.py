@@ -21,6 +21,7 @@ from podpath.net.errors import EvidenceError, MissingExtra
 from podpath.net.provenance import Gap, Source
 
 if TYPE_CHECKING:
+    from podpath.capture.flows import Flows
     from podpath.capture.read import Capture
     from podpath.capture.survey import Survey
     from podpath.collect.printed import ReadText
@@ -53,6 +54,8 @@ class Kept(NamedTuple):
     """The text, where the capture is a printed one: its packets are quoted by their lines."""
     survey: Survey | None = None
     """What a capture shows that is too long to be held: `capture` has only the packets that tell something."""
+    flows: Flows | None = None
+    """The flows of its packets, where they were numbered already."""
 
     @property
     def total(self) -> int:
@@ -98,7 +101,7 @@ def read_packets(
         capture = read_capture(data, gather_crew(data)) if survey is None else survey.capture
     except ValueError as error:
         raise EvidenceError(f"{name}: {error}") from error
-    kept = Kept(name, capture, data, place, devices or {}, None, survey)
+    kept = Kept(name, capture, data, place, devices or {}, survey=survey, flows=_number_flows(capture))
     keep(kept)
     gaps = [make_gap(name, f"byte {damage.offset}: {damage.why}") for damage in capture.damages]
     gaps += [
@@ -121,12 +124,20 @@ def read_printed(name: str, data: bytes | memoryview, keep: Keep = forget) -> Ev
         return None
     if read is None:
         return None
-    kept = Kept(name, read.packed.capture, b"", NOWHERE, read.packed.devices, read)
+    capture = read.packed.capture
+    kept = Kept(name, capture, b"", NOWHERE, read.packed.devices, read, flows=_number_flows(capture))
     keep(kept)
     from podpath.capture.telling import select_telling  # noqa: PLC0415 - as above
 
-    rows = select_telling(read.packed.capture.packets).tolist()
+    rows = select_telling(capture.packets, kept.flows).tolist()
     return Evidence((read.show(rows),), (make_gap(name, _say_how_many(kept, rows)),))
+
+
+def _number_flows(capture: Capture) -> Flows | None:
+    """Give the flows of a capture that is not shown whole: its packets are selected by them, and captures matched."""
+    from podpath.capture.flows import number_flows  # noqa: PLC0415 - as above
+
+    return number_flows(capture.packets.columns) if len(capture.packets) > WHOLE else None
 
 
 def _say_how_many(kept: Kept, rows: list[int]) -> str:
@@ -142,7 +153,7 @@ def _show(kept: Kept, gaps: list[Gap]) -> Evidence:
     if kept.survey is not None:
         rows, numbers = list(range(len(packets))), kept.survey.rows
     else:
-        rows = list(range(len(packets))) if len(packets) <= WHOLE else select_telling(packets).tolist()
+        rows = list(range(len(packets))) if len(packets) <= WHOLE else select_telling(packets, kept.flows).tolist()
         numbers = tuple(rows)
     lines = _with_sums(kept, rows, render_lines(packets, rows, kept.devices))
     if kept.total > WHOLE:
@@ -181,7 +192,7 @@ def show_ends(kept: Kept, one: End, other: End) -> Source | None:
     packets = kept.capture.packets
     if len(packets) <= WHOLE:
         return None
-    rows = sorted({*select_ends(packets, one, other).tolist(), *select_telling(packets).tolist()})
+    rows = sorted({*select_ends(packets, one, other).tolist(), *select_telling(packets, kept.flows).tolist()})
     if kept.printed is not None:
         return kept.printed.show(rows)
     lines = _with_sums(kept, rows, render_lines(packets, rows, kept.devices))

@@ -64,7 +64,8 @@ class MatchedCaptures:
         shown = [*map(_show_kept, held), *(one for each in printed if (one := _show_printed(each)) is not None)]
         self._shown = {one.file.name: one for one in shown}
         self._files = [one.file for one in self._shown.values()]
-        self._flows = [number_flows(file.capture.packets.columns) for file in self._files]
+        numbered = {capture.name: capture.flows for capture in held if capture.flows is not None}
+        self._flows = [numbered.get(file.name) or number_flows(file.capture.packets.columns) for file in self._files]
         self._points = number_points(self._files).points
         self._surveyed = [
             (capture, point)
