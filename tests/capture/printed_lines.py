@@ -66,12 +66,31 @@ def packet_lines(draw: st.DrawFn) -> str:
     return f"{draw(_START)}{draw(_PLACE)}{draw(kind)}{draw(address)}{ports[0]} > {draw(address)}{ports[1]}: {text}"
 
 
+@st.composite
+def _verbose_packets(draw: st.DrawFn) -> str:
+    """Draw the two lines that `-v` prints of a packet, with little that is not usual."""
+    flags = draw(st.sampled_from(["DF", "none", "+", "DF, rsvd"]))
+    offset, size = draw(st.sampled_from([0, 0, 0, 72])), draw(st.sampled_from([0, 20, 60, 1500, 65535]))
+    protocol = draw(st.sampled_from(["TCP (6)", "TCP (6)", "UDP (17)", "ICMP (1)", "unknown (255)"]))
+    rest = draw(st.sampled_from(["", "", ", options (RA)", ", bad cksum 0 (->6c4)!"]))
+    tos = draw(st.sampled_from(["0x0", "0xb8", "0x2,ECT(0)"]))
+    link = draw(st.sampled_from(["IP ", "0a:58:0a:f4:01:0a > 0a:58:0a:f4:01:0b, ethertype IPv4 (0x0800), length 74: "]))
+    head = f"(tos {tos}, ttl {draw(st.integers(0, 255))}, id {draw(st.integers(0, 65535))}, offset {offset}, flags [{flags}]"
+    sums = draw(st.sampled_from(["", "[udp sum ok] ", "[bad udp cksum 0x58ad -> 0x2ab4!] ", "[no cksum] "]))
+    body = draw(
+        st.one_of(_segments(), st.just("ICMP echo reply, id 7, seq 3, length 64"), _NAMES.map(lambda text: f"{sums}{text}"))
+    )
+    ends = "10.0.0.1 > 10.0.0.2" if body.startswith("ICMP") else "10.0.0.1.5 > 10.0.0.2.53"
+    indent = draw(st.sampled_from(["    ", "    ", "\t", ""]))
+    return f"{draw(_START)}{link}{head}, proto {protocol}, length {size}{rest})\n{indent}{ends}: {body}"
+
+
 def any_lines() -> st.SearchStrategy[str]:
     """Draw packets' lines, and what stands between them in a paste."""
     return st.one_of(
         packet_lines(),
         packet_lines(),
-        packet_lines(),
+        _verbose_packets(),
         st.sampled_from(
             ["", "    10.0.0.1.5 > 10.0.0.2.80: Flags [S], seq 1, win 5, length 0", "\t0x0000:  4500 0034", "a note", "^C",
              "22:13:20.123456 ARP, Request who-has 10.0.0.3 tell 10.0.0.2, length 28", "3 packets captured", "   ",

@@ -49,7 +49,7 @@ def differences(text: str, rows: PrintedRows) -> list[tuple[int, str, object, ob
     found: list[tuple[int, str, object, object]] = []
     for place, line in enumerate(rows.line.tolist()):
         mine = records.get(line, [])
-        if len(mine) != 1 or mine[0].span.last_line != line + 1 or mine[0].packet is None:
+        if len(mine) != 1 or mine[0].span.last_line != rows.last[place] + 1 or mine[0].packet is None:
             found.append((line, "packets", len(mine), 1))
             continue
         (record,) = mine
@@ -80,15 +80,19 @@ def test_lines_are_read_as_one_by_one(lines: list[str]) -> None:
     assert [] == differences(text, read_rows(as_array(text)))
 
 
+@settings(max_examples=300)
 @given(st.lists(any_lines(), min_size=1, max_size=12), st.sampled_from(["\n", "\r\n"]), st.sampled_from(["", "end"]))
 def test_what_stands_between_packets_changes_none(lines: list[str], ending: str, last: str) -> None:
     """Lines that go on with a packet, notes and empty lines are left; each line that is not empty is a row or is left."""
-    text = ending.join(lines) + ending + last
+    text = "\n".join(lines).replace("\n", ending) + ending + last
     rows = read_rows(as_array(text))
+    read = [
+        number for first, last in zip(rows.line.tolist(), rows.last.tolist(), strict=True) for number in range(first, last + 1)
+    ]
     there = [number for number, line in enumerate(text.replace("\r\n", "\n").split("\n")) if line]
 
     assert [] == differences(text, rows)
-    assert there == sorted([*rows.line.tolist(), *rows.left.tolist()])
+    assert there == sorted([*read, *rows.left.tolist()])
 
 
 @pytest.mark.parametrize("size", [1, 64, 300, 1000])
@@ -103,6 +107,22 @@ def test_pages_change_nothing(size: int, monkeypatch: pytest.MonkeyPatch) -> Non
     assert (whole.line.tolist(), whole.left.tolist()) == (parts.line.tolist(), parts.left.tolist())
     assert whole.ends.tolist() == parts.ends.tolist()
     assert all((whole.arrays[name] == parts.arrays[name]).all() for name in whole.arrays)
+
+
+def test_the_lines_of_a_verbose_packet() -> None:
+    """With `-v` a packet stands on two lines, of which the first has its TTL and identification."""
+    head = "22:13:20.000030 IP (tos 0x0, ttl 62, id 77, offset 0, flags [DF], proto {}, length 78)"
+    lines = [
+        head.format("TCP (6)"),
+        "    10.0.0.1.5 > 10.0.0.2.80: Flags [S], cksum 0x16f0 (incorrect -> 0xa254), seq 5, win 5, length 0",
+        head.format("UDP (17)"), "    10.0.0.1.5 > 10.0.0.2.53: [udp sum ok] 4660+ A? a.b. [|domain]",
+        head.format("UDP (17)"), "    10.0.0.1.5 > 10.0.0.2.53: [bad udp cksum 0x58ad -> 0x2ab4!] UDP, length 9",
+    ]  # fmt: skip
+    rows = read_rows(as_array("\n".join(lines)))
+
+    assert [] == differences("\n".join(lines), rows)
+    assert ([0, 2, 4], [1, 3, 5], []) == (rows.line.tolist(), rows.last.tolist(), rows.left.tolist())
+    assert [[62] * 3, [77] * 3, [0, 50, 9]] == [rows.arrays[name].tolist() for name in ("ttl", "ident", "payload")]
 
 
 def test_every_usual_line_is_read() -> None:

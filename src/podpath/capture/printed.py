@@ -1,7 +1,7 @@
 """Printed packets to columns, so that what was pasted is followed across points as captures are.
 
-TCP's numbers are those of the wire again (`capture.wire_numbers`). IP identifications, which `-v` alone prints, are 0. ARP and
-ICMP errors are left out.
+TCP's numbers are those of the wire again (`capture.wire_numbers`). IP identifications are 0 but with `-v`; ARP and ICMP errors
+are left out.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ _DIRECTIONS = {"in": 1, "broadcast": 2, "multicast": 3, "promisc": 4, "out": 5}
 _WORD, _HALF = 0xFFFFFFFF, 0xFFFF
 _MAC = re.compile(r"(?:[0-9a-f]{2}:){5}[0-9a-f]{2}")
 _WINDOW = re.compile(r"\bFlags \[[^\]]*\],.*?\bwin (?P<window>\d+)(?:, urg \d+)?(?:, options \[(?P<options>[^\]]*)\])?")
+_IDENT = re.compile(r"\(tos 0x[^()]*?, id (\d+), offset ")
 _SEGMENT = re.compile(r"\bmss (?P<mss>\d+)")
 _STAMPS = re.compile(r"\bTS val (?P<value>\d+) ecr (?P<echo>\d+)")
 
@@ -85,6 +86,9 @@ def row_of(seen: Shown, addresses: dict[int, int]) -> dict[str, int]:
         "depth": 1 if seen.tunnel else 0, "src": _number(packet.src, addresses), "dst": _number(packet.dst, addresses),
         "smac": mac_number(packet.smac), "dmac": mac_number(packet.dmac),
     }  # fmt: skip
+    if "(tos " in seen.text:
+        found = _IDENT.findall(seen.text)
+        row["ident"] = int(found[-1 if seen.tunnel else 0]) & _HALF if found and packet.family == 4 else 0
     return row | _segment(seen.text) if packet.protocol == protocols.TCP else row
 
 

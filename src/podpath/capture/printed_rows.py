@@ -106,8 +106,7 @@ def pack_rows(rows: PrintedRows, others: Sequence[OtherLine], link: str = "") ->
     restore_numbers(packets.columns, number_flows(packets.columns))
     interface = Interface(link_type=1, name=names[0] if len(names) == 1 else "" if names else link)
     capture = Capture(packets=packets, interfaces=(interface,), damages=(), names={})
-    last = line.copy()
-    last[len(rows.line) :] = [other.last for other in others]
+    last = np.concatenate([rows.last, np.array([other.last for other in others], np.int64)])
     devices = dict(enumerate(names, 1)) if len(names) > 1 else {}
     return PackedText(capture, devices, line[order], last[order])
 

@@ -109,6 +109,8 @@ class Cursor:
             at = self.at.copy()
             at[part.places] = part.at
             self.at = at
+            if part.end is not self.end:
+                self.end[part.places] = part.end
             self.good[part.places] &= part.good
 
     def word(self, ahead: int = 0) -> Words:

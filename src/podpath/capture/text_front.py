@@ -32,7 +32,39 @@ def read_front(page: Page) -> Cursor:
         placed = cursor.pick(~plain & (word >> np.uint64(16) & np.uint64(255) != np.uint64(ord(":"))))
         _read_device(page, placed)
         cursor.join(placed)
+    headed = cursor.pick(cursor.stands(b"(tos 0x"))
+    if len(headed):
+        _read_header(page, headed)
+        cursor.join(headed)
     return cursor
+
+
+def _read_header(page: Page, cursor: Cursor) -> None:
+    """Read `(tos 0x0, ttl 62, id 0, offset 0, flags [DF], proto TCP (6), length 60)`, and go on on the line below."""
+    cursor.until(b"(tos 0x", ord(","))
+    page.put(cursor, "ttl", cursor.number(b", ttl ", 3, b","))
+    page.put(cursor, "ident", cursor.number(b" id ", 5, b",") & np.uint64(0xFFFF))
+    cursor.take(b" offset 0, flags [")
+    free, bound = cursor.skip(b"none"), cursor.skip(b"DF")
+    cursor.good &= free | bound
+    cursor.take(b"], ")
+    cursor.until(b"proto ", ord(" "))
+    stated = cursor.number(b" (", 3, b"),")
+    page.put(cursor, "length", cursor.number(b" length ", 6))
+    damaged = cursor.pick(cursor.stands(b", bad ck"))
+    if len(damaged):
+        damaged.take(b", bad cksum ")
+        damaged.until(b"", ord(" "))
+        damaged.until(b" (->", ord(")"))
+        damaged.take(b")!")
+        cursor.join(damaged)
+    cursor.take(b")")
+    below = np.minimum(cursor.rows + 1, page.count - 1)
+    cursor.good &= (cursor.at == cursor.end) & (below > cursor.rows) & (stated > 0) & (stated < np.uint64(256))
+    cursor.good &= page.arrays["version"][cursor.rows] == 4
+    page.stated[cursor.rows] = stated
+    cursor.at, cursor.end = page.starts[below], page.ends[below]
+    cursor.take(b"    ")
 
 
 def _read_version(page: Page, cursor: Cursor, word: Words) -> Mask:

@@ -15,6 +15,8 @@ from podpath.net.protocols import ICMP, ICMPV6, TCP, UDP
 
 MOST_WORDS = 16
 """Words of eight bytes that are looked through for the end of TCP's options, of which there are at most 40 bytes."""
+_HEADERS = 28
+"""Bytes of the headers of IPv4 and UDP."""
 _BYTE, _8, _WORD = np.uint64(255), np.uint64(8), np.uint64(0xFFFFFFFF)
 
 
@@ -87,6 +89,9 @@ def _known(cursor: Cursor, found: NDArray[np.int64]) -> NDArray[np.int64]:
 def _read_ported(page: Page, cursor: Cursor) -> None:
     """Read what has ports: TCP, a bare datagram, or what a name's server and its clients say."""
     word = cursor.word()
+    if cursor.stands(b"[", word).any():
+        _skip_sums(cursor)
+        word = cursor.word()
     tcp = cursor.pick(cursor.stands(b"Flags [", word))
     if len(tcp):
         _read_tcp(page, tcp)
@@ -96,8 +101,7 @@ def _read_ported(page: Page, cursor: Cursor) -> None:
     if len(udp):
         udp.take(b"UDP, ")
         page.put(udp, "payload", udp.number(b"length ", 7))
-        page.put(udp, "protocol", UDP)
-        page.close(udp)
+        page.close(udp, UDP)
     names = cursor.pick((word & _BYTE) - np.uint64(ord("0")) < np.uint64(10))
     if len(names):
         _read_names(page, names)
@@ -113,8 +117,7 @@ def _read_echo(page: Page, cursor: Cursor, protocol: int, kinds: tuple[int, int]
     page.put(cursor, "payload", cursor.number(b", length ", 7))
     page.put(cursor, "sport", identifier & np.uint64(0xFFFF))
     page.put(cursor, "dport", identifier & np.uint64(0xFFFF))
-    page.put(cursor, "protocol", protocol)
-    page.close(cursor)
+    page.close(cursor, protocol)
 
 
 def _read_names(page: Page, cursor: Cursor) -> None:
@@ -129,9 +132,11 @@ def _read_names(page: Page, cursor: Cursor) -> None:
     cursor.good &= ~closed | (place > 7)  # a longer number than any length
     opened = word >> (np.maximum(place, 7) - 7).view(np.uint64) & _BYTE == np.uint64(ord("("))
     sized = closed & opened & (place < 63)
-    page.put(cursor, "payload", np.where(sized, size, np.uint64(0)))
-    page.put(cursor, "protocol", UDP)
-    page.close(cursor)
+    stated = page.stated[cursor.rows] > 0
+    whole = page.arrays["length"][cursor.rows].astype(np.int64)
+    told = np.where(stated & (size == 0), np.maximum(whole - _HEADERS, 0).astype(np.uint64), np.uint64(0))
+    page.put(cursor, "payload", np.where(sized & (size > 0), size, told))
+    page.close(cursor, UDP)
 
 
 def _says_length(page: Page, cursor: Cursor) -> Mask:
@@ -146,6 +151,16 @@ def _read_tcp(page: Page, cursor: Cursor) -> None:
     page.put(cursor, "flags", _known(cursor, look_up([cursor.until(b"Flags [", ord("]"))], page.names.flags)))
     cursor.take(b"],")
     word = cursor.word()
+    summed = cursor.pick(cursor.stands(b" cksum 0", word))
+    if len(summed):
+        _skip_sum(summed, b" cksum 0x", b" (")
+        summed.skip(b"correct)")
+        wrong = summed.pick(summed.stands(b"incorrec"))
+        _skip_sum(wrong, b"incorrect -> 0x", b")")
+        summed.join(wrong)
+        summed.take(b",")
+        cursor.join(summed)
+        word = cursor.word()
     numbered = cursor.pick(cursor.stands(b" seq ", word))
     if len(numbered):
         page.put(numbered, "seq", numbered.long_number(b" seq ") & _WORD)
@@ -167,8 +182,25 @@ def _read_tcp(page: Page, cursor: Cursor) -> None:
     page.put(cursor, "payload", cursor.number(b" length ", 7))
     sign = page.text.bytes[cursor.at]
     cursor.good &= (cursor.at == cursor.end) | (sign == ord(":")) | (sign == ord(" "))
-    page.put(cursor, "protocol", TCP)
-    page.close(cursor)
+    page.close(cursor, TCP)
+
+
+def _skip_sums(cursor: Cursor) -> None:
+    """Move past what `-v` prints of a datagram's checksum."""
+    right = cursor.pick(cursor.stands(b"[udp sum"))
+    right.take(b"[udp sum ok] ")
+    cursor.join(right)
+    wrong = cursor.pick(cursor.stands(b"[bad udp"))
+    _skip_sum(wrong, b"[bad udp cksum 0x", b" -> 0x")
+    _skip_sum(wrong, b"", b"!] ")
+    cursor.join(wrong)
+
+
+def _skip_sum(cursor: Cursor, before: bytes, then: bytes) -> None:
+    """Move past a text, a checksum of four digits and what stands behind it."""
+    cursor.take(before)
+    cursor.at = cursor.at + 4
+    cursor.take(then)
 
 
 def _read_options(page: Page, cursor: Cursor) -> None:

@@ -24,7 +24,7 @@ USUAL = {"ttl": 64, "length": 60}
 """What columns have where the text prints nothing: as a packet's fields have."""
 FILLED = (
     "time", "version", "protocol", "flags", "ttl", "direction", "icmp_type", "sport", "dport", "length", "payload", "seq", "ack",
-    "src", "dst", "smac", "dmac", "window", "tsval", "tsecr", "options", "mss", "ifindex",
+    "src", "dst", "ident", "smac", "dmac", "window", "tsval", "tsecr", "options", "mss", "ifindex",
 )  # fmt: skip
 """Columns that are read of lines; `ifindex` holds the number of the device's name, from 1."""
 
@@ -78,7 +78,7 @@ class Names:
 class Page:
     """Some lines, and the rows that are read of them. Mutable while they are read."""
 
-    __slots__ = ("arrays", "count", "ends", "names", "read", "starts", "text", "timed")
+    __slots__ = ("arrays", "count", "ends", "names", "read", "starts", "stated", "text", "timed")
 
     def __init__(self, text: Text, starts: Offsets, ends: Offsets, names: Names) -> None:
         """Begin with nothing read; lines stand at places of the text."""
@@ -87,12 +87,14 @@ class Page:
         self.read = np.zeros(self.count, np.bool_)
         self.timed = np.zeros(self.count, np.bool_)
         """Lines that begin with a time."""
+        self.stated = np.zeros(self.count, np.uint8)
+        """The protocol of lines whose IP header is printed (`-v`): the packet stands on the line below then."""
         self.arrays: dict[str, NDArray[Any]] = {}
         """A column for each field, a row for each line."""
 
     def cursor(self) -> Cursor:
         """Stand at the beginning of each line."""
-        return Cursor(self.text, self.starts, self.ends, np.arange(self.count))
+        return Cursor(self.text, self.starts, self.ends.copy(), np.arange(self.count))
 
     def put(self, cursor: Cursor, name: str, values: NDArray[Any] | int) -> None:
         """Write a column of a cursor's lines."""
@@ -101,6 +103,9 @@ class Page:
         else:
             self.arrays[name][cursor.rows] = values
 
-    def close(self, cursor: Cursor) -> None:
-        """Take the lines that are still good for read."""
+    def close(self, cursor: Cursor, protocol: int) -> None:
+        """Take the lines that are still good for read: packets of a protocol, which no header contradicts."""
+        self.put(cursor, "protocol", protocol)
+        stated = self.stated[cursor.rows]
+        cursor.good &= (stated == 0) | (stated == protocol)
         self.read[cursor.rows[cursor.good]] = True

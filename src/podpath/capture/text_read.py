@@ -38,6 +38,8 @@ class PrintedRows:
     """The columns that lines show, a row for each line that was read."""
     line: Offsets
     """The line of each row, from 0."""
+    last: Offsets
+    """The last line of each row: of a packet whose IP header is printed, the one below."""
     left: Offsets
     """Lines that were not read and are not empty, from 0."""
     starts: Offsets
@@ -59,7 +61,7 @@ def read_rows(data: Bytes) -> PrintedRows:
     arrays = {name: np.zeros(count, TYPES[name]) for name in FILLED}
     for name, value in USUAL.items():
         arrays[name][:] = value
-    read, timed = np.zeros(count, np.bool_), np.zeros(count, np.bool_)
+    read, timed, headed = (np.zeros(count, np.bool_) for _ in range(3))
     text: Text | None = None
     for first, stop in _pages(starts, ends):
         at, end = int(starts[first]), int(ends[stop - 1])
@@ -70,14 +72,19 @@ def read_rows(data: Bytes) -> PrintedRows:
         page = Page(text, starts[first:stop] - at, ends[first:stop] - at, names)
         page.arrays = {name: values[first:stop] for name, values in arrays.items()}
         read_packets(page, read_front(page))
-        read[first:stop], timed[first:stop] = page.read, page.timed
-    read &= _stand_alone(data, starts, timed) & (ends - starts <= LONGEST)
+        read[first:stop], timed[first:stop], headed[first:stop] = page.read, page.timed, page.stated > 0
+    alone = _stand_alone(data, starts, timed) & (ends - starts <= LONGEST)
+    alone[:-1] = np.where(headed[:-1], alone[1:] & ~timed[1:], alone[:-1])
+    read &= alone
+    below = np.zeros(count, np.bool_)
+    below[1:] = (read & headed)[:-1]
     if not read.all():
         arrays = {name: values[read] for name, values in arrays.items()}
     return PrintedRows(
         arrays=arrays,
         line=np.flatnonzero(read),
-        left=np.flatnonzero(~read & (ends > starts)),
+        last=np.flatnonzero(read) + headed[read],
+        left=np.flatnonzero(~read & ~below & (ends > starts)),
         starts=starts,
         ends=ends,
         links=tuple(text.decode() for text in names.links),
