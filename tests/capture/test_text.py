@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from podpath.capture import text_read
 from podpath.capture.index import Bytes
 from podpath.capture.printed import Shown, row_of
-from podpath.capture.text_cursor import Cursor, Text, look_up
+from podpath.capture.text_cursor import Cursor, Text
+from podpath.capture.text_lookup import look_up
 from podpath.capture.text_page import Names
 from podpath.capture.text_read import PrintedRows, read_rows
 from podpath.evidence.records import PacketRecord

@@ -6,42 +6,37 @@ arrays. A line in which something else stands than is asked for is no longer `go
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from podpath.capture.index import Bytes, Offsets
+from podpath.capture.text_digits import (
+    ZEROS,
+    Mask,
+    Words,
+    add_up,
+    below,
+    count_digits,
+    exponent,
+    first_sign,
+    word_of,
+)
 
-Words = NDArray[np.uint64]
-Mask = NDArray[np.bool_]
 ROOM = 1 << 12
-"""Bytes of zeros behind a text: no line's reading goes further past its end than that."""
-FEW = 6
-"""Different texts that are looked up one after the other, before all that are left are sorted."""
+"""Bytes of zeros behind a text: no step of a line that is no longer good goes further past its end, or before its beginning."""
 WIDEST = 40
 """Bytes of the longest word that is looked up as a whole: an IPv6 address has up to 39."""
-
-
-def _word(text: bytes) -> np.uint64:
-    return np.uint64(int.from_bytes(text.ljust(8, b"\0"), "little"))
-
-
-_ZEROS, _HIGH, _PAST_NINE = _word(b"0" * 8), _word(b"\x80" * 8), _word(b"\x76" * 8)
-_ONES, _SPACES = _word(b"\1" * 8), _word(b" " * 8)
-_TENS, _HUNDREDS, _MYRIADS = np.uint64(2561), np.uint64(6553601), np.uint64(42949672960001)
-_PAIRS, _QUADS = _word(b"\xff\0" * 4), _word(b"\xff\xff\0\0" * 2)
-_FULL = tuple(_word(b"\xff" * size) for size in range(9))
-_POINT = np.uint64(ord("."))
-_BYTE, _8, _16, _32, _33 = np.uint64(255), np.uint64(8), np.uint64(16), np.uint64(32), np.uint64(33)
-_BIAS, _TOP = 1023, np.int64(71)
-_UNKNOWN = -2
-_MIX, _SPREAD = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0x9E3779B97F4A7C15)
+_HIGH, _SPACES = word_of(b"\x80" * 8), word_of(b" " * 8)
+_FULL = tuple(word_of(b"\xff" * size) for size in range(9))
+_POINT, _BYTE, _8, _32 = np.uint64(ord(".")), np.uint64(255), np.uint64(8), np.uint64(32)
+_TOP = np.int64(71)
+"""By which digits are shifted to the highest bytes of a word, less the place of the sign behind them."""
 _POWERS = np.array([10**power for power in range(9)], np.uint64)
 _ADDRESS_SIGNS = np.zeros(256, np.bool_)
 _ADDRESS_SIGNS[[*b"0123456789abcdef:"]] = True
-_MAC_COLONS, _MAC_TAIL = _word(b"\0\0:\0\0:\0\0"), _word(b":\0\0:\0\0:\0")
+_MAC_COLONS, _MAC_TAIL = word_of(b"\0\0:\0\0:\0\0"), word_of(b":\0\0:\0\0:\0")
 
 
 class Text:
@@ -122,7 +117,7 @@ class Cursor:
         seen = self.word() if word is None else word
         if len(literal) < 8:
             seen = seen & _FULL[len(literal)]
-        return np.asarray(seen == _word(literal), np.bool_)
+        return np.asarray(seen == word_of(literal), np.bool_)
 
     def take(self, literal: bytes) -> None:
         """Move past a text that must come next in every line."""
@@ -130,7 +125,7 @@ class Cursor:
             part = literal[start : start + 16]
             if len(part) > 8:
                 low, high = self.text.pair(self.at)
-                self.good &= (low == _word(part[:8])) & self.stands(part[8:], high)
+                self.good &= (low == word_of(part[:8])) & self.stands(part[8:], high)
             else:
                 self.good &= self.stands(part)
             self.at = self.at + len(part)
@@ -143,19 +138,19 @@ class Cursor:
 
     def is_number(self, word: Words, then: bytes) -> Mask:
         """Tell where up to seven digits and a sign behind them are next; `word` are the next eight bytes."""
-        place = _first_beyond_nine(word ^ _ZEROS)
+        place = count_digits(word ^ ZEROS)
         return np.asarray((place > 7) & (word >> (place - 7).view(np.uint64) & _BYTE == np.uint64(then[0])), np.bool_)
 
     def number(self, before: bytes, digits: int, then: bytes = b"") -> Words:
         """Read a text, a number of at most so many digits and what must follow it, which are eight bytes at most, and move on."""
         word, _ = self._behind(before)
-        bits = word ^ _ZEROS
-        place = _first_beyond_nine(bits)
+        bits = word ^ ZEROS
+        place = count_digits(bits)
         self.good &= (place - 8).view(np.uint64) < np.uint64(8 * digits)
-        value = _add_up(bits << (_TOP - place).view(np.uint64))
+        value = add_up(bits << (_TOP - place).view(np.uint64))
         if then:
             word >>= (place - 7).view(np.uint64)
-            self.good &= word & _FULL[len(then)] == _word(then)
+            self.good &= word & _FULL[len(then)] == word_of(then)
         place >>= 3
         place += len(before) + len(then)
         self.at = self.at + place
@@ -164,16 +159,16 @@ class Cursor:
     def long_number(self, before: bytes, then: bytes = b"") -> Words:
         """Read a text of up to five bytes, a number of up to ten digits and the sign that must follow it, and move on."""
         low, high = self._behind(before)
-        bits, more = low ^ _ZEROS, high ^ _ZEROS
-        place, beyond = _first_beyond_nine(bits), _first_beyond_nine(more)
+        bits, more = low ^ ZEROS, high ^ ZEROS
+        place, beyond = count_digits(bits), count_digits(more)
         long = place < 0
         self.good &= (place != 7) & (~long | (beyond > 0) & (beyond < 24))
         digits = np.minimum(np.maximum(beyond, 7) >> 3, 2)
         if then:
             sign = np.where(long, high >> (beyond - 7).view(np.uint64), low >> (place - 7).view(np.uint64))
             self.good &= sign & _BYTE == np.uint64(then[0])
-        value = _add_up(bits << (_TOP - np.where(long, 71, place)).view(np.uint64))
-        rest = _add_up(more << (_TOP - beyond).view(np.uint64))
+        value = add_up(bits << (_TOP - np.where(long, 71, place)).view(np.uint64))
+        rest = add_up(more << (_TOP - beyond).view(np.uint64))
         value = np.where(long, value * _POWERS.take(digits) + rest, value)
         self.at = self.at + (np.where(long, 8 + digits, place >> 3) + (len(before) + len(then)))
         return value
@@ -184,7 +179,7 @@ class Cursor:
             return self.text.pair(self.at)
         low, high = self.text.pair(self.at)
         size = len(before)
-        self.good &= low & _FULL[min(size, 8)] == _word(before[:8])
+        self.good &= low & _FULL[min(size, 8)] == word_of(before[:8])
         if size < 8:
             shift = np.uint64(8 * size)
             return low >> shift | high << np.uint64(64) - shift, high >> shift
@@ -200,9 +195,9 @@ class Cursor:
         for place in range(4):
             if place % 2 == 0:
                 word = self.word()  # two numbers of up to three digits, each with a point
-            bits = word ^ _ZEROS
-            digits = _first_beyond_nine(bits)
-            octet = _add_up(bits << (_TOP - digits).view(np.uint64))
+            bits = word ^ ZEROS
+            digits = count_digits(bits)
+            octet = add_up(bits << (_TOP - digits).view(np.uint64))
             word = word >> (digits - 7).view(np.uint64)
             point = word & _BYTE == _POINT
             word >>= _8
@@ -221,8 +216,8 @@ class Cursor:
         """Read an Ethernet address of six pairs of digits as a number."""
         low, high = self.text.pair(self.at)
         last = self.text.word(self.at + 15)
-        self.good &= (low & _word(b"\0\0\xff\0\0\xff\0\0") == _MAC_COLONS) & (
-            high & _word(b"\xff\0\0\xff\0\0\xff\0") == _MAC_TAIL
+        self.good &= (low & word_of(b"\0\0\xff\0\0\xff\0\0") == _MAC_COLONS) & (
+            high & word_of(b"\xff\0\0\xff\0\0\xff\0") == _MAC_TAIL
         )
         pairs = (low, low >> np.uint64(24), low >> np.uint64(48), high >> _8, high >> _32, last)
         value = np.zeros(len(self), np.uint64)
@@ -239,11 +234,11 @@ class Cursor:
     def name(self) -> list[Words]:
         """Read a word of up to sixteen bytes that ends at a space, as two words that zeros fill up; the space is not taken."""
         low, high = self.text.pair(self.at)
-        first, second = _first(low, 32), _first(high, 32)
+        first, second = first_sign(low, 32), first_sign(high, 32)
         inside = first < 0
-        low = np.where(inside, low, low & _below(first))
+        low = np.where(inside, low, low & below(first))
         long = inside & (second < 0)
-        high = np.where(inside, np.where(long, high, high & _below(second)), np.uint64(0))
+        high = np.where(inside, np.where(long, high, high & below(second)), np.uint64(0))
         length = np.where(inside, np.where(long, 16, 8 + (second >> 3)), first >> 3)
         self.at = self.at + length
         self.good &= (length > 0) & (self.text.bytes[self.at] == ord(" "))
@@ -252,10 +247,10 @@ class Cursor:
     def until(self, before: bytes, sign: int) -> Words:
         """Read a text, and a word of up to eight bytes that a sign ends, as zeros fill it up; the sign is not taken."""
         word, _ = self._behind(before)
-        place = _first(word, sign)
+        place = first_sign(word, sign)
         self.good &= place >= 0
         self.at = self.at + ((np.maximum(place, 7) >> 3) + len(before))
-        return word & _below(place)
+        return word & below(place)
 
     def seek(self, sign: int, most: int) -> None:
         """Move to the next sign, which stands in the same line and in the next `most` words of eight bytes."""
@@ -263,7 +258,7 @@ class Cursor:
         for _ in range(most):
             if not len(left):
                 break
-            place = _first(self.text.word(self.at[left]), sign)
+            place = first_sign(self.text.word(self.at[left]), sign)
             self.at[left] += np.where(place < 0, 8, place >> 3)
             left = left[(place < 0) & (self.at[left] < self.end[left])]
         self.good[left] = False
@@ -273,7 +268,7 @@ class Cursor:
         """Move past up to eight spaces."""
         word = self.word() ^ _SPACES
         other = ((word & ~_HIGH) + ~_HIGH | word) & _HIGH
-        place = _exponent(other & np.negative(other))
+        place = exponent(other & np.negative(other))
         self.at = self.at + np.where(place < 0, 8, place >> 3)
 
     def six(self) -> list[Words]:
@@ -286,108 +281,3 @@ class Cursor:
         self.good &= length > 1
         self.at = self.at + length
         return [np.ascontiguousarray(words[:, column]) for column in range(words.shape[1])]
-
-
-def _exponent(word: Words) -> NDArray[np.int64]:
-    """Give the place of the one bit of each word, or of its highest; a negative number where there is none."""
-    found: NDArray[np.int64] = word.astype(np.float64).view(np.int64)
-    found >>= 52
-    found -= _BIAS
-    return found
-
-
-def _beyond_nine(bits: Words) -> Words:
-    """Give words with the highest bit set in all bytes above 9; one byte from 0x8a on sets it in the next one too."""
-    other = bits + _PAST_NINE
-    other |= bits
-    other &= _HIGH
-    return other
-
-
-def _first_beyond_nine(bits: Words) -> NDArray[np.int64]:
-    """Give, of words whose digits are 0 to 9, eight times the place of the first other byte, and 7."""
-    other = _beyond_nine(bits)
-    other &= np.negative(other)
-    return _exponent(other)
-
-
-def _first(word: Words, sign: int) -> NDArray[np.int64]:
-    """Give eight times the place of the first such byte, and 7; a negative number where there is none."""
-    bits = word ^ _ONES * np.uint64(sign)
-    found = (bits - _ONES) & ~bits & _HIGH
-    return _exponent(found & np.negative(found))
-
-
-def _below(place: NDArray[np.int64]) -> Words:
-    """Give masks of the bytes before the one of a place."""
-    return (np.uint64(1) << (np.maximum(place, 7) - 7).view(np.uint64)) - np.uint64(1)
-
-
-def _add_up(bits: Words) -> Words:
-    """Give the number that eight digits make, the lowest byte the first digit."""
-    out = bits * _TENS
-    out >>= _8
-    out &= _PAIRS
-    out *= _HUNDREDS
-    out >>= _16
-    out &= _QUADS
-    out *= _MYRIADS
-    out >>= _32
-    return out
-
-
-def match_digits(text: Words, pattern: bytes) -> tuple[Words, Mask]:
-    """Give digits of words that have a pattern (a 0 for each digit, all else as it stands) as numbers, and where they have it."""
-    bits = text ^ _word(pattern)
-    exact = _word(bytes(0 if sign == ord("0") else 255 for sign in pattern))
-    return bits, (_beyond_nine(bits) | bits & exact) == np.uint64(0)
-
-
-def sum_digits(bits: Words) -> Words:
-    """Give the number that eight digits make, each a byte from 0 to 9, the lowest the first."""
-    return _add_up(bits)
-
-
-def last_sign(word: Words) -> tuple[NDArray[np.int64], Words]:
-    """Give eight times the place of the last byte that is no digit, and 7; and the number that the digits behind it make."""
-    bits = word ^ _ZEROS
-    place = _exponent(_beyond_nine(bits))
-    behind = (place + 1).view(np.uint64)
-    return place, _add_up(bits >> behind << behind)
-
-
-def look_up(words: Sequence[Words], meaning: Callable[[bytes], int]) -> NDArray[np.int64]:
-    """Give what texts mean, each different one asked for once, in the order in which they are met; -1 for what means nothing."""
-    found = np.full(len(words[0]), _UNKNOWN, np.int64)
-    left = _look_up_few(words, meaning, found)
-    if not len(left):
-        return found
-    mixed = words[0][left] * _SPREAD
-    for word in words[1:]:
-        mixed = (mixed ^ mixed >> _33) * _MIX + word[left]
-    _, first, place = np.unique(mixed, return_index=True, return_inverse=True)
-    known = np.zeros(len(first), np.int64)
-    spelled = np.stack([word[left[first]] for word in words], axis=1).view(f"V{8 * len(words)}").ravel().tolist()
-    for one in np.argsort(first).tolist():
-        known[one] = meaning(spelled[one].rstrip(b"\0"))
-    found[left] = known[place]
-    for word in words:
-        found[left[word[left] != word[left[first[place]]]]] = -1  # another text that mixes to the same number
-    return found
-
-
-def _look_up_few(words: Sequence[Words], meaning: Callable[[bytes], int], found: NDArray[np.int64]) -> Offsets:
-    """Look up the first different texts one after the other: often there are no more. Give where others stand."""
-    for _ in range(FEW):
-        left = found == _UNKNOWN
-        at = int(left.argmax()) if len(left) else 0
-        if not len(left) or not left[at]:
-            return np.zeros(0, np.int64)
-        for word in words:
-            left &= word == word[at]
-        found[left] = meaning(_spell(words, at))
-    return np.flatnonzero(found == _UNKNOWN)
-
-
-def _spell(words: Sequence[Words], row: int) -> bytes:
-    return b"".join(int(word[row]).to_bytes(8, "little") for word in words).rstrip(b"\0")

@@ -9,7 +9,9 @@ import numpy as np
 
 from podpath.capture.columns import BROADCAST, MULTICAST, OTHER_HOST, OUTGOING, SENT_HERE
 from podpath.capture.index import Offsets
-from podpath.capture.text_cursor import Cursor, Mask, Words, look_up, match_digits, sum_digits
+from podpath.capture.text_cursor import Cursor
+from podpath.capture.text_digits import Mask, Words, add_up, match_digits
+from podpath.capture.text_lookup import look_up
 from podpath.capture.text_page import Page
 
 _DIRECTIONS = ((b"In ", SENT_HERE), (b"Out ", OUTGOING), (b"B ", BROADCAST), (b"M ", MULTICAST), (b"P ", OTHER_HOST))
@@ -112,7 +114,7 @@ def _read_time(page: Page, cursor: Cursor) -> None:
     pairs = bits * np.uint64(10) + (bits >> np.uint64(8))
     hours, minutes = pairs & _BYTE, pairs >> np.uint64(24) & _BYTE
     seconds = hours * np.uint64(3600) + minutes * np.uint64(60) + (pairs >> np.uint64(48) & _BYTE) + start.view(np.uint64)
-    part = sum_digits(parts << np.uint64(8))
+    part = add_up(parts << np.uint64(8))
     timed = clock & fraction
     cursor.at = cursor.at + timed * np.int64(16)
     if not timed.all():
@@ -123,8 +125,8 @@ def _read_time(page: Page, cursor: Cursor) -> None:
         digit = last & np.uint64(15)
         epoch &= (last & np.uint64(0xF0) == np.uint64(0x30)) & (digit <= np.uint64(9)) & (last >> np.uint64(8) & _BYTE == _SPACE)
         first = (tail & _BYTE) * np.uint64(10) + (tail >> np.uint64(8) & _BYTE)
-        seconds = np.where(epoch, sum_digits(whole) * np.uint64(100) + first, seconds)
-        part = np.where(epoch, sum_digits(tail & ~np.uint64(0xFFFFFF)) * np.uint64(10) + digit, part)
+        seconds = np.where(epoch, add_up(whole) * np.uint64(100) + first, seconds)
+        part = np.where(epoch, add_up(tail & ~np.uint64(0xFFFFFF)) * np.uint64(10) + digit, part)
         cursor.at = cursor.at + epoch * np.int64(18)
         timed |= epoch
     cursor.good &= timed

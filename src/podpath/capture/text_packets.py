@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podpath.capture.columns import SACK_OK, TIMESTAMPS
-from podpath.capture.text_cursor import Cursor, Mask, last_sign, look_up
+from podpath.capture.text_cursor import Cursor
+from podpath.capture.text_digits import Mask, last_sign
+from podpath.capture.text_lookup import look_up
 from podpath.capture.text_page import Page
 from podpath.net.protocols import ICMP, ICMPV6, TCP, UDP
 

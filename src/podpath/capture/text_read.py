@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from podpath.capture.columns import TYPES
 from podpath.capture.index import Bytes, Offsets
-from podpath.capture.text_cursor import ROOM, Mask, Text
+from podpath.capture.text_cursor import ROOM, Text
+from podpath.capture.text_digits import Mask
 from podpath.capture.text_front import read_front
 from podpath.capture.text_packets import read_packets
 from podpath.capture.text_page import FILLED, USUAL, Names, Page
