@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podpath.capture.columns import SIDE_TYPES, Arps, Columns, Packets, Quotes, empty_arrays
-from podpath.capture.flows import number_flows
+from podpath.capture.flows import Flows, number_flows
 from podpath.capture.index import Interface, Offsets
 from podpath.capture.printed import Shown, empty_table, mac_number, row_of
 from podpath.capture.read import Capture
@@ -66,6 +66,7 @@ class PackedText(NamedTuple):
     first: Offsets
     """The first line of each packet, from 0."""
     last: Offsets
+    flows: Flows
 
 
 def pack_rows(rows: PrintedRows, others: Sequence[OtherLine], link: str = "") -> PackedText:
@@ -103,12 +104,13 @@ def pack_rows(rows: PrintedRows, others: Sequence[OtherLine], link: str = "") ->
         quotes=Quotes(**empty_table(Quotes)),
         addresses=tuple(addresses),
     )
-    restore_numbers(packets.columns, number_flows(packets.columns))
+    flows = number_flows(packets.columns)
+    restore_numbers(packets.columns, flows)
     interface = Interface(link_type=1, name=names[0] if len(names) == 1 else "" if names else link)
     capture = Capture(packets=packets, interfaces=(interface,), damages=(), names={})
     last = np.concatenate([rows.last, np.array([other.last for other in others], np.int64)])
     devices = dict(enumerate(names, 1)) if len(names) > 1 else {}
-    return PackedText(capture, devices, line[order], last[order])
+    return PackedText(capture, devices, line[order], last[order], flows)
 
 
 def _row(other: OtherLine, addresses: dict[int, int]) -> dict[str, int]:

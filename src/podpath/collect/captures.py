@@ -125,7 +125,7 @@ def read_printed(name: str, data: bytes | memoryview, keep: Keep = forget) -> Ev
     if read is None:
         return None
     capture = read.packed.capture
-    kept = Kept(name, capture, b"", NOWHERE, read.packed.devices, read, flows=_number_flows(capture))
+    kept = Kept(name, capture, b"", NOWHERE, read.packed.devices, read, flows=read.packed.flows)
     keep(kept)
     from podpath.capture.telling import select_telling  # noqa: PLC0415 - as above
 
