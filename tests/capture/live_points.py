@@ -109,6 +109,7 @@ if sys.argv[1:]:  # something that comes last, so that every capture goes on beh
     sys.exit()
 for size in (10, 300_000, 50):
     with socket.create_connection(("10.96.0.100", 80), 20) as connection:
+        time.sleep(0.2)  # captures show that they had begun, by more than packets' times differ on a busy machine
         connection.sendall(b"%016d" % size)
         time.sleep(0.02)
         connection.sendall(bytes(size))
