@@ -36,7 +36,6 @@ _TOP = np.int64(71)
 _POWERS = np.array([10**power for power in range(9)], np.uint64)
 _ADDRESS_SIGNS = np.zeros(256, np.bool_)
 _ADDRESS_SIGNS[[*b"0123456789abcdef:"]] = True
-_MAC_COLONS, _MAC_TAIL = word_of(b"\0\0:\0\0:\0\0"), word_of(b":\0\0:\0\0:\0")
 
 
 class Text:
@@ -212,24 +211,13 @@ class Cursor:
                 self.good &= point
         return value, point
 
-    def hexadecimal(self) -> Words:
-        """Read an Ethernet address of six pairs of digits as a number."""
+    def seventeen(self) -> list[Words]:
+        """Read the bytes of what may be an Ethernet address, as words that zeros fill up."""
         low, high = self.text.pair(self.at)
-        last = self.text.word(self.at + 15)
-        self.good &= (low & word_of(b"\0\0\xff\0\0\xff\0\0") == _MAC_COLONS) & (
-            high & word_of(b"\xff\0\0\xff\0\0\xff\0") == _MAC_TAIL
-        )
-        pairs = (low, low >> np.uint64(24), low >> np.uint64(48), high >> _8, high >> _32, last)
-        value = np.zeros(len(self), np.uint64)
-        for pair in pairs:
-            for shift in (np.uint64(0), _8):
-                sign = pair >> shift & _BYTE
-                letter = sign >= np.uint64(ord("a"))
-                digit = sign - np.where(letter, np.uint64(ord("a") - 10), np.uint64(ord("0")))
-                self.good &= digit <= np.where(letter, np.uint64(15), np.uint64(9))
-                value = value << np.uint64(4) | digit & np.uint64(15)
+        last = self.text.word(self.at + 16)
+        last &= _BYTE
         self.at = self.at + 17
-        return value
+        return [low, high, last]
 
     def name(self) -> list[Words]:
         """Read a word of up to sixteen bytes that ends at a space, as two words that zeros fill up; the space is not taken."""

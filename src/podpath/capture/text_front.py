@@ -151,16 +151,16 @@ def _read_device(page: Page, cursor: Cursor) -> None:
 
 def _number(cursor: Cursor, found: Offsets) -> Offsets:
     cursor.good &= found >= 0
-    return found & np.int64(0xFFFFFFFF)
+    return np.maximum(found, 0)
 
 
 def _read_ethernet(page: Page, cursor: Cursor) -> None:
     """Read `SOURCE > TARGET, ethertype IPv4 (0x0800), length 74: `."""
     if not len(cursor):
         return
-    page.put(cursor, "smac", cursor.hexadecimal())
+    page.put(cursor, "smac", _number(cursor, look_up(cursor.seventeen(), page.names.mac)))
     cursor.take(b" > ")
-    page.put(cursor, "dmac", cursor.hexadecimal())
+    page.put(cursor, "dmac", _number(cursor, look_up(cursor.seventeen(), page.names.mac)))
     cursor.take(b", ethertype IPv")
     six = cursor.stands(b"6")
     page.put(cursor, "version", np.where(six, 6, 4))

@@ -16,6 +16,7 @@ from podpath.net.addresses import Address
 
 _DATE = re.compile(rb"(\d{4})-(\d\d)-(\d\d)")
 _LINK = re.compile(rb"[A-Za-z0-9_.@:-]{1,16}")
+_MAC = re.compile(rb"(?:[0-9a-f]{2}:){5}[0-9a-f]{2}")
 _FLAG_BITS = {
     "S": protocols.SYN, "F": protocols.FIN, "R": protocols.RST, "P": protocols.PSH, ".": protocols.ACK, "U": protocols.URG,
     "E": protocols.ECE, "W": protocols.CWR,
@@ -55,6 +56,11 @@ class Names:
     def link(self, text: bytes) -> int:
         """Give the number of a device, in order of appearance from 1."""
         return self.links.setdefault(text, len(self.links) + 1) if _LINK.fullmatch(text) else -1
+
+    @staticmethod
+    def mac(text: bytes) -> int:
+        """Give an Ethernet address as a number."""
+        return int(text.replace(b":", b""), 16) if _MAC.fullmatch(text) else -1
 
     def address(self, text: bytes) -> int:
         """Give the number of an IPv6 address."""
