@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -213,16 +212,17 @@ def _vote(joined: Joined, instances: Instances, open_ended: NDArray[np.bool_], l
     pairs, place = np.unique(mine.astype(np.int64) << 32 | its, return_inverse=True)
     votes = np.bincount(place, minlength=len(pairs))
     straight = np.bincount(place, weights=with_turn == its_turn, minlength=len(pairs))
-    best: Counter[tuple[int, int]] = Counter()
-    ends = (pairs >> 32).tolist(), (pairs & 0xFFFFFFFF).tolist()
-    listed = list(zip(*ends, votes.tolist(), straight.tolist(), strict=True))
-    devices = instances.device.tolist()
-    for one, other, count, _ in listed:
-        best[one, devices[other]] = max(best[one, devices[other]], count)
-        best[other, devices[one]] = max(best[other, devices[one]], count)
-    for one, other, count, right in sorted(listed, key=lambda row: -row[2]):
-        if 2 * count >= max(best[one, devices[other]], best[other, devices[one]]):
-            links.join(one, other, turned=2 * right < count)
+    one, other, devices = pairs >> 32, pairs & 0xFFFFFFFF, instances.device
+    count = int(devices.max()) + 1
+    ends, place = np.unique(np.concatenate((one * count + devices[other], other * count + devices[one])), return_inverse=True)
+    best = np.zeros(len(ends), np.int64)  # for an instance and a device
+    np.maximum.at(best, place, np.concatenate((votes, votes)))
+    wanted = 2 * votes >= np.maximum(*best[place].reshape(2, -1))
+    order = np.argsort(-votes, kind="stable")
+    order = order[wanted[order]]
+    turned = (2 * straight < votes)[order].tolist()
+    for first, second, around in zip(one[order].tolist(), other[order].tolist(), turned, strict=True):
+        links.join(first, second, turned=around)
 
 
 def _find_shared(joined: Joined, instances: Instances, open_ended: NDArray[np.bool_]) -> _Shared:
