@@ -30,7 +30,7 @@ WIDEST = 40
 """Bytes of the longest word that is looked up as a whole: an IPv6 address has up to 39."""
 _HIGH, _SPACES = word_of(b"\x80" * 8), word_of(b" " * 8)
 _FULL = tuple(word_of(b"\xff" * size) for size in range(9))
-_POINT, _BYTE, _8, _32 = np.uint64(ord(".")), np.uint64(255), np.uint64(8), np.uint64(32)
+_POINT, _BYTE, _8 = np.uint64(ord(".")), np.uint64(255), np.uint64(8)
 _TOP = np.int64(71)
 """By which digits are shifted to the highest bytes of a word, less the place of the sign behind them."""
 _POWERS = np.array([10**power for power in range(9)], np.uint64)

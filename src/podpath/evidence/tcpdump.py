@@ -78,7 +78,7 @@ def read_tcpdump(source: Source) -> Reading:
     reader = _Reader(source)
     index = 0
     while index < len(source.lines):
-        index = reader.step(index)
+        index = reader.step(index) if source.lines[index] else index + 1  # of long captures few lines are shown
     return reader.ledger.close("a packet")
 
 
