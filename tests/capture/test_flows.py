@@ -7,7 +7,7 @@ import struct
 import pytest
 
 from bench.made_capture import make_capture
-from podpath.capture.flows import number_flows, select_failing
+from podpath.capture.flows import number_flows
 from podpath.capture.read import read_capture
 from tests.capture import frames
 
@@ -37,21 +37,11 @@ def test_flows_of_a_made_capture() -> None:
     assert made.flows == len(number_flows(read_capture(made.data).packets.columns))
 
 
-def test_failing_connections_are_selected() -> None:
-    """Connections that are not answered, or are reset, are kept; those that come about are not."""
-    good = [frame(2), frame(0x12, back=True), frame(0x10), frame(0x18)]
-    hanging = [frame(2, port=40001), frame(2, port=40001)]
-    refused = [frame(2, port=40002), frame(0x14, port=40002, back=True)]
-    columns = read_capture(frames.pcap([*good, *hanging, *refused])).packets.columns
-
-    assert [4, 5, 6, 7] == select_failing(columns).tolist()
-
-
 def test_empty_capture_has_no_flows() -> None:
     """Nothing captured, nothing flows."""
     columns = read_capture(frames.pcap([])).packets.columns
 
-    assert (0, 0) == (len(number_flows(columns)), len(select_failing(columns)))
+    assert 0 == len(number_flows(columns))
 
 
 def test_the_same_ends_elsewhere_are_another_flow() -> None:

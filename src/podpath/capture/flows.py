@@ -83,22 +83,3 @@ def _names(columns: Columns, some: slice | NDArray[np.int64], *, parted: bool) -
     if parted:
         names.append(columns.vni[some].astype(np.uint64) << _WORD | columns.ifindex[some])
     return names, source > target
-
-
-def select_failing(columns: Columns) -> NDArray[np.int64]:
-    """Give the rows of TCP connections that do not come about or are reset, with all ICMP errors."""
-    flows = number_flows(columns)
-    tcp = (columns.protocol == protocols.TCP) & (flows.number >= 0)
-    count = len(flows)
-    what = columns.flags & (protocols.SYN | protocols.ACK | protocols.RST)
-
-    def each(mask: NDArray[np.bool_]) -> NDArray[np.int64]:
-        return np.bincount(flows.number[mask & tcp], minlength=count)
-
-    opened, answered = each(what == protocols.SYN), each(what == protocols.SYN | protocols.ACK)
-    reset = each(columns.flags & protocols.RST != 0)
-    bad = (opened != answered) | (opened > 1) | (answered > 1) | ((opened > 0) & (reset > 0))
-    bad &= (opened > 0) | (answered > 0)
-    errors = np.isin(columns.icmp_type, (3, 5, 11, 12)) & (columns.protocol == protocols.ICMP)
-    errors |= np.isin(columns.icmp_type, (1, 2, 3, 4)) & (columns.protocol == protocols.ICMPV6)
-    return np.flatnonzero((tcp & bad[flows.number]) | errors)
