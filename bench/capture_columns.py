@@ -2,9 +2,9 @@
 
 Columns are read by a process for each core, as the commands do; so their rate is by wall time, with the CPU time of all processes
 beside it. Figures are medians: of five rounds, of three for tcpdump and of one for tshark, which takes a quarter of a minute. In
-each the whole file is read from the page cache, and podpath maps it anew; tcpdump prints its first 100,000 packets only, since it
-looks each address up in lists that grow, and takes minutes for all. What is not installed is left out. Machines differ, so
-rates are also given as multiples of tcptrace's, which made 1.28 and 1.38 million packets a second where the goals were set.
+each the whole file is read from the page cache, by podpath in a process of its own. Of tcpdump only 100,000 packets are asked,
+since it looks each address up in lists that grow, and takes minutes for all. What is not installed is left out. Machines differ,
+so rates are also given as multiples of tcptrace's, which made 1.28 and 1.38 million packets a second where the goals were set.
 Memory is what processes had at their peak besides the mapped file: at most, since what a fork has not written counts twice.
 """
 
@@ -52,13 +52,14 @@ CALIBRATION = "tcptrace -n"
 FILES = {"plain": (0.0, 1.28), "20 % VXLAN": (0.2, 1.38)}
 """By a file's name: the share of flows in VXLAN, and what tcptrace made of such a file where the goals were set."""
 UNIT = "M packets/s"
-MEMORY = """
+PROGRAM = """
 import sys
 sys.path.insert(0, sys.argv[1])
 from pathlib import Path
-from bench.capture_columns import analyse_file, read_in_batches
-(read_in_batches if sys.argv[3] == "batches" else analyse_file)(Path(sys.argv[2]))
+from bench import capture_columns
+print(*capture_columns.cost(lambda: getattr(capture_columns, sys.argv[3])(Path(sys.argv[2])), 1))
 """
+"""Does one of this module's works on one file, and prints what it cost: wall and CPU time."""
 
 
 class Cost(NamedTuple):
@@ -85,6 +86,18 @@ def cpu_time() -> float:
     """Give the CPU time of this process, and of those that it started and that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return time.process_time() + used.ru_utime + used.ru_stime
+
+
+def cost_fresh(how: str, path: Path) -> Cost:
+    """Give the medians of some rounds, each in a process of its own, as a command is; that it starts is not measured."""
+    done = [subprocess.run(program(how, path), stdout=subprocess.PIPE, text=True, check=True) for _ in range(ROUNDS)]
+    walls, cpus = zip(*(map(float, each.stdout.split()) for each in done), strict=True)
+    return Cost(statistics.median(walls), statistics.median(cpus))
+
+
+def program(how: str, path: Path) -> list[str]:
+    """Give the command that does one work on one file."""
+    return [sys.executable, "-c", PROGRAM, str(Path(__file__).resolve().parents[1]), str(path), how]
 
 
 def read_file(path: Path) -> Capture:
@@ -121,9 +134,8 @@ def run_peer(command: tuple[str, ...], path: Path) -> None:
 
 def memory(path: Path, how: str) -> float:
     """Give the peak of the memory of a process, and of those that it forks, beyond the mapped file, in MB."""
-    root = str(Path(__file__).resolve().parents[1])
     peak = 0
-    with subprocess.Popen([sys.executable, "-c", MEMORY, root, str(path), how]) as process:
+    with subprocess.Popen(program(how, path), stdout=subprocess.DEVNULL) as process:
         while process.poll() is None:
             peak = max(peak, sum(held(number) for number in (process.pid, *forked(process.pid))))
             time.sleep(0.002)
@@ -163,8 +175,7 @@ def measure_peers(path: Path, millions: float) -> dict[str, float]:
 
 def measure_speed(name: str, path: Path, millions: float) -> Iterator[Measurement]:
     """Measure columns and TCP analysis of one file, each beside the other programs."""
-    read_file(path)
-    read, alone, analysed = (cost(lambda work=work: work(path)) for work in (read_file, read_alone, analyse_file))  # type: ignore[misc]
+    read, alone, analysed = (cost_fresh(how, path) for how in ("read_file", "read_alone", "analyse_file"))
     rates = measure_peers(path, millions)
     cores = f"{count_workers(path.stat().st_size)} processes"
     yield Measurement(f"file to columns, {name}, {cores}, CPU of all", millions / read.cpu, UNIT, more_is_better=True)
@@ -195,14 +206,14 @@ def measure() -> Iterator[Measurement]:
             del made
             yield from measure_speed(name, path, millions)
         path = Path(folder) / "0.0.pcap"
-        yield Measurement("memory beyond the file, TCP analysis of 1 M packets, at most", memory(path, "whole"), "MB", 600)
-        once = memory(path, "batches")
+        yield Measurement("memory beyond the file, TCP analysis of 1 M packets, at most", memory(path, "analyse_file"), "MB", 600)
+        once = memory(path, "read_in_batches")
         whole = path.read_bytes()
         with path.open("ab") as file:
             for _ in range(3):
                 file.write(whole[24:])
         del whole
-        more = memory(path, "batches")
+        more = memory(path, "read_in_batches")
         yield Measurement(
             "memory beyond the file, columns in batches", more, "MB", 600, against="a quarter of the file", other=once
         )
