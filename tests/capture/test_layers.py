@@ -13,6 +13,7 @@ from podpath.capture.columns import Arps, Columns, Packets, Quotes
 from podpath.capture.decode import decode_packets
 from podpath.capture.files import as_bytes, index_packets
 from podpath.capture.index import Contents, join
+from podpath.capture.layers import Block, Group, Output
 from podpath.capture.read import read_capture
 from tests.capture import frames
 
@@ -22,6 +23,8 @@ SIX = frames.ethernet(0x86DD, frames.ipv6(6, SEGMENT))
 VXLAN = frames.udp((5, 8472), struct.pack(">II", 0x08000000, 5 << 8) + PLAIN)
 LONG = frames.tcp(0x02, options=bytes.fromhex("020405b40402080a000000070000000801030307") + b"\1" * 20)
 CHAIN = bytes([60, 2]) + bytes(22) + bytes([6, 3]) + bytes(30)
+FAR = CHAIN[:24] + bytes([58, 3]) + CHAIN[26:] + struct.pack(">BBHI", 2, 0, 0, 1280)
+"""An ICMPv6 error so far on that its header stands behind the block."""
 ARP = bytes.fromhex("0001080006040002") + frames.MAC_A + b"\x0a\0\0\1" + frames.MAC_B + b"\x0a\0\0\2"
 ERROR = struct.pack(">BBHHH", 3, 4, 0, 0, 1400) + frames.ipv4(6, SEGMENT[:8], ends=("10.0.0.9", "10.0.0.1"))
 KINDS = [
@@ -46,6 +49,9 @@ KINDS = [
     frames.ethernet(0x0800, frames.ipv4(132, struct.pack(">HHII", 5, 36412, 1, 0) + bytes(16))),
     frames.ethernet(0x0800, b"\x44" + PLAIN[15:]),
     PLAIN[:40],
+    frames.ethernet(0x86DD, frames.ipv6(0, FAR + SIX[14:])),
+    frames.ethernet(0x86DD, frames.ipv6(0, FAR + SIX[14:]))[:-50],
+    frames.ethernet(0x0800, frames.ipv4(6, SEGMENT[:12] + b"\x40" + SEGMENT[13:])),
     frames.ethernet(0x88CC, b"other"),
 ]
 """A frame of every kind of header."""
@@ -110,3 +116,15 @@ def test_a_column_that_two_layers_write_keeps_the_inner_one() -> None:
     assert np.unique(packets.columns.dport).tolist() == [80]
     assert np.unique(packets.columns.outer_dport).tolist() == [8472]
     assert np.unique(packets.columns.data_at).tolist() == [14 + 20 + 8 + 8 + 14 + 20 + 32]
+
+
+def test_a_group_of_picked_packets_stays_one() -> None:
+    """Where the header of picked packets stands behind the block, what is kept of them stands beside lists as before."""
+    data = np.arange(1000, dtype=np.uint8)
+    room = np.array([200, 300, 150], np.int32)
+    block = Block(Output(data, {}), np.array([0, 200, 500]), room, slice(0, 3))
+    picked = Group(block, np.array([0, 2]), 140, np.array([60, 10], np.int32)).ready(8)
+
+    assert picked.read(0, "u1").tolist() == [140, (500 + 140) % 256]
+    kept = picked.keep(np.array([False, True]))
+    assert (len(kept), kept.left.tolist(), kept.numbers.tolist()) == (1, [10], [2])

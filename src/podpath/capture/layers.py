@@ -236,7 +236,7 @@ class Group:
 
     def ready(self, need: int) -> Group:
         """Keep those whose header was captured for `need` bytes, which then lie in the block; mark the others as cut."""
-        group = self if self.offset + need <= BLOCK else look_further(self) if self.some is None else merge_groups([self])
+        group = self if self.offset + need <= BLOCK else look_further(self)
         if group.block.least >= group.offset + need:
             return group
         cut = group.room < need
@@ -265,7 +265,9 @@ def put_members(part: NDArray[Any], values: NDArray[Any] | int, bits: NDArray[An
 
 
 def look_further(group: Group) -> Group:
-    """Copy the bytes that begin at the group's header, of each packet of its block."""
+    """Copy the bytes that begin at the group's header, of each packet of its block, or of those that are picked: so they stay."""
+    if group.some is not None:
+        return merge_groups([group]).narrow()
     block, offset = group.block, group.offset
     skipped = np.broadcast_to(np.asarray(block.skipped, np.int64), (len(block.at),)) + offset
     onward = Block(

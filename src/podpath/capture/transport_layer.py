@@ -49,7 +49,8 @@ def decode_tcp(group: Group) -> Iterator[Work]:
     """Read a TCP header."""
     whole = group.ready(20)
     if whole.block.least < whole.offset + 20:
-        read_ports(group.keep(group.room >= 4))
+        room = group.room
+        read_ports(group.keep((room >= 4) & (room < 20)))
     if not len(whole):
         return
     group = whole.refuse(whole.read(12, "u1") < 0x50)
