@@ -7,13 +7,14 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import jsonschema
 import pytest
 
 from tests.apiserver import NOBODY
-from tests.protect.kube.following import until
+from tests.protect.kube.following import PATIENCE
 from tests.protect.repair.ward import Ward
 
 
@@ -145,6 +146,14 @@ def test_who_may_not_list_is_told_in_one_line(ward: Ward) -> None:
     assert NOBODY not in complaints
 
 
+def until_evicted(ward: Ward, pod: str, running: subprocess.Popen[str]) -> bool:
+    """Wait until a pod is gone, as long as the program runs that evicts it; tell whether it is still there."""
+    end = time.monotonic() + PATIENCE
+    while ward.there(pod) and running.poll() is None and time.monotonic() < end:
+        time.sleep(0.1)
+    return ward.there(pod)
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_r10_it_runs_until_it_is_told_to_end(ward: Ward, number: signal.Signals) -> None:
     """Without --once it follows the node; a signal ends it at once with 0, its log names the pod and no secret."""
@@ -152,9 +161,10 @@ def test_r10_it_runs_until_it_is_told_to_end(ward: Ward, number: signal.Signals)
     command = [sys.executable, "-m", "podpath", "protect", "repair", "--node", ward.node, "--action", "evict"]
     kubeconfig = ward.server.kubeconfig()
     with subprocess.Popen([*command, "--kubeconfig", kubeconfig], stderr=subprocess.PIPE, text=True) as running:
-        until(lambda: not ward.there(f"signalled-{int(number)}"), "the pod is evicted")
+        waiting = until_evicted(ward, f"signalled-{int(number)}", running)
         running.send_signal(number)
         _, log = running.communicate(timeout=10)
+        assert not waiting, f"the pod was not evicted in {PATIENCE:g} s:\n{log}"
 
     assert 0 == running.returncode, log
     assert f"the pod is broken, evict is next: ward/signalled-{int(number)}" in log
