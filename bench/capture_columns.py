@@ -196,7 +196,7 @@ def measure_speed(name: str, path: Path, millions: float) -> Iterator[Measuremen
 
 
 def measure() -> Iterator[Measurement]:
-    """Measure a plain capture, and one with a fifth of its flows in VXLAN; then memory, and the start."""
+    """Measure a plain capture, and one with a fifth of its flows in VXLAN; then memory."""
     with tempfile.TemporaryDirectory() as folder:
         for name, (share, _) in FILES.items():
             path = Path(folder) / f"{share}.pcap"
@@ -217,9 +217,6 @@ def measure() -> Iterator[Measurement]:
         yield Measurement(
             "memory beyond the file, columns in batches", more, "MB", 600, against="a quarter of the file", other=once
         )
-        path.write_bytes(make_capture(100_000).data)
-        start = cost(lambda: run_peer((sys.executable, "-m", "podpath", "capture"), path))
-        yield Measurement("podpath capture, 100,000 packets, from a cold start", start.wall * 1000, "ms", 500)
 
 
 if __name__ == "__main__":
