@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from podpath.capture.columns import Columns
@@ -49,6 +49,7 @@ def test_group_macs_are_no_change_of_a_destination() -> None:
     assert [0, 1] == rows_of([(1, 2, 7, 9), (1, 2, 7, 8)])
 
 
+@example([(1, 1, 1, 1), (1, 1, 1, 1), (1, 1, 1, 2), (1, 1, 1, 1), (1, 1, 1, 1)], 1)
 @given(
     st.lists(st.tuples(st.integers(1, 3), st.integers(1, 3), st.integers(1, 3), st.sampled_from((1, 2, GROUP))), max_size=30),
     st.integers(1, 8),

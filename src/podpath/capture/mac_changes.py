@@ -54,8 +54,8 @@ def find_changing_macs(slabs: Slabs, most: int) -> Rows:
         for side, (addresses, macs) in enumerate(((columns.src, columns.smac), (columns.dst, columns.dmac))):
             mine = plain[np.isin(addresses[plain], odd)]
             frames = _Frames(addresses[mine], macs[mine], mine + start)
-            kept[side] = _leave_out(kept[side].join(frames), most)
-    return distinct(np.concatenate([frames.row for frames in kept]))
+            kept[side] = _keep_first(_keep_turns(kept[side].join(frames)), most + 1)  # one more shows why the last of them counts
+    return distinct(np.concatenate([_keep_first(frames, most).row for frames in kept]))
 
 
 def _no_frames() -> _Frames:
@@ -92,19 +92,22 @@ def _distinct(addresses: NDArray[np.uint32], macs: NDArray[np.uint64]) -> _Pairs
     return _Pairs((words >> np.uint64(32)).astype(np.uint32), known[(words & np.uint64(0xFFFFFFFF)).astype(np.int64)])
 
 
-def _leave_out(frames: _Frames, most: int) -> _Frames:
-    """Keep the frames of each address at which its MAC turns, the ones before, the first ones and the last."""
+def _keep_turns(frames: _Frames) -> _Frames:
+    """Keep the frames of each address at which its MAC turns, the ones before, the first one and the last."""
     if not len(frames.row):
         return frames
-    order = np.argsort(frames.address, kind="stable")
-    frames = frames.pick(order)
-    first = begins(frames.address.astype(np.int64))
-    turned = np.ones(len(order), np.bool_)
-    turned[1:] = frames.mac[1:] != frames.mac[:-1]
-    keep = turned | first
+    frames = frames.pick(np.argsort(frames.address, kind="stable"))
+    keep = begins(frames.address.astype(np.int64))
+    keep[1:] |= frames.mac[1:] != frames.mac[:-1]
     keep[:-1] |= keep[1:]
     keep[-1] = True
-    frames = frames.pick(keep)
+    return frames.pick(keep)
+
+
+def _keep_first(frames: _Frames, most: int) -> _Frames:
+    """Keep so many of the first frames of each address, and the last; those of an address stand together."""
+    if not len(frames.row):
+        return frames
     starts = np.flatnonzero(begins(frames.address.astype(np.int64)))
     counts = np.diff(np.append(starts, len(frames.row)))
     few = np.arange(len(frames.row)) - np.repeat(starts, counts) < most
