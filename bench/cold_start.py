@@ -19,7 +19,7 @@ from bench.measurement import Measurement, emit
 ROOT = Path(__file__).resolve().parents[1]
 COMMAND = str(Path(sys.executable).with_name("podpath"))
 ROUNDS = 9
-HELP_BOUND, DIAGNOSE_BOUND, CAPTURE_BOUND = 100, 600, 500
+HELP_BOUND, DIAGNOSE_BOUND, CAPTURE_BOUND = 100, 1000, 500
 """Milliseconds."""
 PACKETS = 100_000
 UNREADABLE = 2
