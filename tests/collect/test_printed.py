@@ -163,10 +163,12 @@ def test_without_numpy_every_line_is_read(tmp_path: Path) -> None:
     assert "699 SF" in done.stdout
 
 
-def test_a_text_past_the_limit_is_cut_at_a_line(tmp_path: Path) -> None:
+@pytest.mark.parametrize("at_an_end", [False, True])
+def test_a_text_past_the_limit_is_cut_at_a_line(tmp_path: Path, *, at_an_end: bool) -> None:
     """Of a text that is longer than columns are made of the first lines are read, and that is said."""
     path = written(tmp_path, make_lines())
     limit = path.stat().st_size - 1000
+    limit = path.read_bytes().rfind(b"\n", 0, limit) + 1 if at_an_end else limit
     kept: list[Kept] = []
     evidence = read_evidence([str(path)], Limits(printed_bytes=limit), keep=kept.append)
 

@@ -101,8 +101,9 @@ def _read_printed(
     data = load()
     if len(data) <= limits.printed_bytes:
         return captures.read_printed(name, data, keep)
-    cut = data[: limits.printed_bytes]
-    found = captures.read_printed(name, cut[: bytes(cut[-_HEAD:]).rfind(b"\n") + 1 - _HEAD], keep)
+    tail = max(limits.printed_bytes - _HEAD, 0)
+    whole = bytes(data[tail : limits.printed_bytes]).rfind(b"\n") + 1
+    found = captures.read_printed(name, data[: tail + whole], keep)
     why = f"only the first {limits.printed_bytes >> 20} MB of {len(data) >> 20} MB are read"
     return None if found is None else Evidence(found.sources, (*found.gaps, make_gap(name, why)))
 
