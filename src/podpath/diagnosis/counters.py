@@ -19,7 +19,7 @@ TELLTALES: dict[str, tuple[str, ...]] = {
     path_mtu.NAME: ("IpFragFails",),
     vxlan_mtu.NAME: ("IpFragFails",),
 }
-"""By fault, the counters that grow with each packet it takes.
+"""By fault, the counters of IPv4 that grow with each packet it takes.
 
 fib_validate_source's errors in ip_rcv_finish_core (net/ipv4/ip_input.c v6.12), ip_error (net/ipv4/route.c v6.12), ip_fragment
 (net/ipv4/ip_output.c v6.12), ip_forward (net/ipv4/ip_forward.c v6.12).
@@ -39,12 +39,20 @@ def add_counters(findings: Sequence[Finding], node: Node) -> tuple[Finding, ...]
 
 
 def _counted(finding: Finding, node: Node) -> Iterator[tuple[str, Known[int]]]:
-    """Give the counters of a cause that the evidence shows."""
-    if finding.severity in ("cause", "fault"):
-        for name in TELLTALES.get(finding.check, ()):
-            known = node.namespaces[HOST].counters.get(name)
-            if known is not None:
-                yield name, known
+    """Give the counters of a cause that the evidence shows, of the namespace in which it ended the packet."""
+    if finding.severity not in ("cause", "fault"):
+        return
+    netns = HOST
+    if finding.shown_by is not None and finding.shown_by.traces:
+        last = finding.shown_by.traces[-1]
+        if last.packet.family != 4 or last.deciding.stage == "neighbour":
+            return  # IPv6 has counters of its own, and an ARP request that is refused is not counted
+        netns = last.deciding.netns
+    counters = node.namespaces[netns].counters if netns in node.namespaces else {}
+    for name in TELLTALES.get(finding.check, ()):
+        known = counters.get(name)
+        if known is not None:
+            yield name, known
 
 
 def _tell(finding: Finding, counted: Sequence[tuple[str, Known[int]]], share: float) -> Finding:
