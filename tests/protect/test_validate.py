@@ -605,6 +605,7 @@ def test_bad_options_are_usage_errors() -> None:
     """Durations, ports, networks and levels that are none end with 2 and one line."""
     wrong = (
         ("--timeout", "120"), ("--skip-outbound-ports", "a-b"), ("--reflect", "127.0.0.1:0", "--allow", "x"),
+        ("--reflect", "0.0.0.0:15105"), ("--reflect", "[::]:15105"),
         ("--reflector", "node"), ("--reflector", "10.0.0.1,"), ("--log-level", "loud"),
         ("--listen-addr", "0.0.0.0:1", "--connect-addr", "[::1]:1"),
     )  # fmt: skip

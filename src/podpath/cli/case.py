@@ -94,6 +94,8 @@ def read_hosts(  # noqa: PLR0913 - what users can say of evidence
         ends = tuple(end for probe in asked for end in (probe.src, probe.dst))
         hosts = part_by_host(readings) if apart else (HostEvidence("", tuple(readings)),)
         cases = [(host.name, assemble_case(host.read, ends)) for host in _choose(hosts, node)]
+        if node is not None and cases[0][0] != node != cases[0][1].node.name:
+            raise UsageError(f"expected the one node that the evidence is of ({cases[0][1].node.name}), saw {node!r}")
     keep_standing()
     return tuple(HostCase(name, *follow_captures(replace(case, gaps=(*gaps, *case.gaps)), kept)) for name, case in cases)
 

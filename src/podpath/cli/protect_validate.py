@@ -261,6 +261,8 @@ def _reflect(end: End, texts: tuple[str, ...]) -> None:
     from podpath.protect.reflect.options import parse_networks  # noqa: PLC0415  # only the reflector needs it
     from podpath.protect.reflect.reflector import Reflector  # noqa: PLC0415  # as above
 
+    if ipaddress.ip_address(end.address).is_unspecified:
+        raise UsageError(f"expected an address of this host to answer from, saw the wildcard {end.address}")
     try:
         networks = parse_networks(list(texts))
     except ValueError as error:
