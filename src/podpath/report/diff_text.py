@@ -36,12 +36,15 @@ def render_diff(comparison: NodeComparison, style: Style) -> str:
 
 def _headline(comparison: NodeComparison, style: Style) -> list[str]:
     count = len(comparison.differences)
-    differ = f"{count} thing{'' if count == 1 else 's'} that differ{'s' if count == 1 else ''}"
+    differ = (
+        f"{count} thing{'' if count == 1 else 's'} that differ{'s' if count == 1 else ''}" if count else "nothing that differs"
+    )
     match comparison.verdict:
         case "explained":
             return _title("DIFFERENCE", "bad", comparison.explanations[0].differences, style)
         case "unexplained":
-            return _head("UNEXPLAINED", "warn", f"it fails here, and none of {differ} cures it, alone or together", style)
+            what = f"none of {differ} cures it, alone or together" if count else "nothing that is known of both nodes differs"
+            return _head("UNEXPLAINED", "warn", f"it fails here, and {what}", style)
         case "works":
             walked = len(comparison.outcomes)
             what = (
