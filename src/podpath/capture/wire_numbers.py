@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from podpath.capture.columns import Columns
 from podpath.capture.flows import Flows
 from podpath.capture.index import Offsets
-from podpath.capture.segments import order_by
+from podpath.capture.segments import begins, order_by
 from podpath.net.protocols import ACK, FIN, RST, SYN, TCP
 
 _WORD, _FAR = 0xFFFFFFFF, 1 << 31
@@ -39,14 +39,13 @@ def restore_numbers(columns: Columns, flows: Flows) -> None:
 def _number_sessions(flow: NDArray[np.int32], flags: NDArray[np.uint8], seq: Offsets) -> Offsets:
     """Give each packet, sorted by flow, the number of its connection."""
     place = np.arange(len(flow))
-    begins = np.ones(len(flow), np.bool_)
-    begins[1:] = flow[1:] != flow[:-1]
+    first = begins(flow)
     opens = flags & np.uint8(SYN | ACK | FIN | RST) == SYN
     before = np.zeros(len(flow), np.int64)
     before[1:] = np.maximum.accumulate(np.where(opens, place, -1))[:-1]
-    start = np.maximum.accumulate(np.where(begins, place, 0))
-    anew = opens & ~begins & (before >= start) & opens[before] & (seq != seq[before])
-    sessions: Offsets = np.cumsum(begins | anew) - 1
+    start = np.maximum.accumulate(np.where(first, place, 0))
+    anew = opens & ~first & (before >= start) & opens[before] & (seq != seq[before])
+    sessions: Offsets = np.cumsum(first | anew) - 1
     return sessions
 
 

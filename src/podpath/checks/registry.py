@@ -53,10 +53,8 @@ from podpath.checks import (
     wrong_mac,
 )
 from podpath.checks.finding import Finding
-from podpath.checks.looks import Look, look_at_captures
+from podpath.checks.looks import Look
 from podpath.node.case import Case
-
-__all__ = ["CHECKS", "Check", "find_check", "look_at_captures", "run_checks"]
 
 
 class Check(NamedTuple):

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from podpath.checks import foreign_arp
 from podpath.checks.finding import Finding
-from podpath.checks.registry import look_at_captures, run_checks
+from podpath.checks.looks import look_at_captures
+from podpath.checks.registry import run_checks
 from podpath.diagnosis.captured import add_captured
 from podpath.diagnosis.check_proof import prove_check
 from podpath.diagnosis.comparison import compare_with_good

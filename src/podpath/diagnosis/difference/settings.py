@@ -16,7 +16,6 @@ COUNTED = ("net.netfilter.nf_conntrack_count",)
 
 def compare_settings(bad: Node, good: Node) -> Iterator[Difference]:
     """Compare what is set: modules, sysctls, and Cilium's options."""
-    brought = {key for module in MODULE_SYSCTLS for key, _ in MODULE_SYSCTLS[module]}
     for module in _missing_modules(bad, good):
         keys = tuple(key for key, _ in MODULE_SYSCTLS.get(module, ()))
         yield Difference(
@@ -27,8 +26,6 @@ def compare_settings(bad: Node, good: Node) -> Iterator[Difference]:
     for here, there in paired_namespaces(bad, good):
         for key, fact in there.sysctls.items():
             mine = here.sysctls.get(key)
-            if mine is None and key not in brought:
-                continue
             if isinstance(fact, Known) and isinstance(mine, Known) and fact.value != mine.value and key not in COUNTED:
                 yield _sysctl(here, key, mine, fact)
     if bad.cilium is not None and good.cilium is not None:
