@@ -21,5 +21,8 @@ References
 
 from __future__ import annotations
 
+from podpath.checks.category import Category
+
+CATEGORIES = (Category.ARP_WRONG_ANSWER, Category.NEIGHBOUR_UNRESOLVED, Category.LOAD_BALANCER)
 NAME = "arp-ignore"
 """Seen by walks alone: there is nothing to look for without a packet."""

@@ -27,10 +27,12 @@ from collections.abc import Iterator, Sequence
 
 from podpath.capture.observations import Connection, Talk, gather_connections
 from podpath.checks.captured import Talks, quote
+from podpath.checks.category import Category
 from podpath.checks.finding import Finding
 from podpath.net import protocols
 from podpath.node.case import Case, Sighting
 
+CATEGORIES = (Category.ASYMMETRIC_PATH,)
 NAME = "asymmetric-path"
 ENOUGH = 3
 """Packets of one direction that make the silence of the other one mean something."""

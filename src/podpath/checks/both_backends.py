@@ -27,12 +27,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from podpath.checks.category import Category
 from podpath.checks.finding import Finding
 from podpath.net.addresses import Family
 from podpath.net.provenance import Known
 from podpath.node.case import Case
 from podpath.node.netfilter import Netfilter, Rule
 
+CATEGORIES = (Category.BACKEND_MISMATCH,)
 NAME = "both-backends"
 
 

@@ -31,6 +31,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Repair
 from podpath.checks.topology import bridge_subnets, dnat_destinations, find_tables, known_sysctl
 from podpath.net.addresses import Address
@@ -41,6 +42,7 @@ from podpath.node.links import Link
 from podpath.node.netfilter import Rule
 from podpath.node.node import HOST, Node
 
+CATEGORIES = (Category.BRIDGE_NETFILTER,)
 NAME = "br-netfilter"
 KEY = "net.bridge.bridge-nf-call-iptables"
 MODULE = "br_netfilter"

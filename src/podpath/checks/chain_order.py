@@ -32,6 +32,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Repair
 from podpath.checks.topology import chain_states, find_tables, option_values
 from podpath.net.provenance import Known, Span
@@ -41,6 +42,7 @@ from podpath.node.netfilter import Chain, Rule, Table
 from podpath.node.netfilter_text import emit_rule
 from podpath.node.node import HOST, Cilium, Node
 
+CATEGORIES = (Category.RULE_ORDER, Category.CONNTRACK_INVALID)
 NAME = "chain-order"
 BYPASSES = ("enable-bpf-masquerade", "bpf-masquerade", "bpf.masquerade")
 """Options of Cilium by which replies reach a pod past conntrack."""

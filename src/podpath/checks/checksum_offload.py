@@ -25,10 +25,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.captured import Talks, count, quote
+from podpath.checks.category import Category
 from podpath.checks.finding import Finding
 from podpath.checks.vxlan_outer import PORTS
 from podpath.node.case import Case
 
+CATEGORIES = (Category.TUNNEL_CHECKSUM,)
 NAME = "checksum-offload"
 
 

@@ -27,10 +27,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from podpath.checks.category import Category
 from podpath.checks.finding import Finding
 from podpath.node.case import Case
 from podpath.node.node import CniNetwork, Node
 
+CATEGORIES = (Category.CNI_CONFIGURATION, Category.MESH_REDIRECT)
 NAME = "cni-chain"
 CHAINED = ("linkerd-cni", "istio-cni", "kuma-cni", "osm-cni", "consul-cni", "bandwidth", "portmap", "tuning", "sbr", "firewall")
 """Plugins that only ever stand behind another one in a chain."""

@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from podpath.checks.category import Category
 from podpath.checks.cni_conf import EXTENSIONS, ConfFile
 from podpath.checks.cni_lint import Remark, lint_folder
 from podpath.checks.cni_runtimes import RuntimeSettings
@@ -34,6 +35,7 @@ from podpath.net.provenance import Span
 from podpath.node.case import Case
 from podpath.node.node import CniNetwork
 
+CATEGORIES = (Category.CNI_CONFIGURATION,)
 NAME = "cni-folder"
 OF_THE_FOLDER = ("D1", "D2", "P6", "N6")
 """Remarks that hold only where the whole folder is known."""

@@ -25,11 +25,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Repair
 from podpath.checks.topology import known_sysctl
 from podpath.node.case import Case
 from podpath.node.node import Netns
 
+CATEGORIES = (Category.CONNTRACK_FULL,)
 NAME = "conntrack-full"
 COUNT, MAXIMUM = "net.netfilter.nf_conntrack_count", "net.netfilter.nf_conntrack_max"
 NEAR = 0.9

@@ -23,5 +23,14 @@ References
 
 from __future__ import annotations
 
+from podpath.checks.category import Category
+
+CATEGORIES = (
+    Category.HOST_FIREWALL,
+    Category.NETWORK_POLICY,
+    Category.RULE_ORDER,
+    Category.CONNTRACK_INVALID,
+    Category.FORWARD_POLICY,
+)
 NAME = "dropped-by-rule"
 """Seen by walks alone: there is nothing to look for without a packet."""

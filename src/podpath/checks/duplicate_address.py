@@ -27,6 +27,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from podpath.checks.captured import Talks
+from podpath.checks.category import Category
 from podpath.checks.finding import Finding
 from podpath.checks.foreign_arp import find_foreign
 from podpath.net.addresses import Address
@@ -34,6 +35,7 @@ from podpath.node.case import ArpSighting, Case
 from podpath.node.links import InterfaceAddress
 from podpath.node.node import HOST, Netns
 
+CATEGORIES = (Category.DUPLICATE_ADDRESS,)
 NAME = "duplicate-address"
 SHARED = ("lo", "kube-ipvs0", "nodelocaldns")
 """Devices whose addresses stand for a service and may be elsewhere too."""

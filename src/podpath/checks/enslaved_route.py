@@ -33,6 +33,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Repair
 from podpath.checks.topology import Enslaved, find_enslaved, find_link
 from podpath.net.addresses import Address, IfName
@@ -42,6 +43,7 @@ from podpath.node.links import Link
 from podpath.node.node import HOST, Node
 from podpath.node.routing import LOCAL, MAIN, Route
 
+CATEGORIES = (Category.WRONG_ROUTE, Category.BONDING, Category.BRIDGE_CONFIGURATION)
 NAME = "enslaved-route"
 
 

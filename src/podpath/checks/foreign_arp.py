@@ -34,6 +34,7 @@ from typing import NamedTuple
 
 from podpath.checks import enslaved_route
 from podpath.checks.captured import words_of
+from podpath.checks.category import Category
 from podpath.checks.enslaved_route import SlaveRoute
 from podpath.checks.finding import Finding, Repair
 from podpath.checks.topology import Enslaved, best_routes, find_link
@@ -43,6 +44,7 @@ from podpath.node.case import ArpSighting, Case, Sighting
 from podpath.node.links import Link
 from podpath.node.routing import Route
 
+CATEGORIES = (Category.ARP_WRONG_ANSWER, Category.WRONG_ROUTE)
 NAME = "foreign-arp"
 UNANSWERED = 2
 """Frames to the foreign MAC that nobody answers, which tell that the address did not move there."""

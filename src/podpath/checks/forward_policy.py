@@ -23,5 +23,8 @@ References
 
 from __future__ import annotations
 
+from podpath.checks.category import Category
+
+CATEGORIES = (Category.FORWARD_POLICY, Category.HOST_FIREWALL)
 NAME = "forward-policy"
 """Seen by walks alone: there is nothing to look for without a packet."""

@@ -25,12 +25,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from podpath.checks.captured import Talks, count, quote
+from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Repair
 from podpath.checks.foreign_arp import find_foreign
 from podpath.checks.mac_flap import gather_claims
 from podpath.net.addresses import Address, Mac
 from podpath.node.case import ArpSighting, Case, Sighting
 
+CATEGORIES = (Category.ARP_WRONG_ANSWER, Category.DUPLICATE_ADDRESS)
 NAME = "gratuitous-arp"
 ASTRAY = 2
 """Frames to the old MAC after the move: one may have been on its way."""

@@ -22,5 +22,8 @@ References
 
 from __future__ import annotations
 
+from podpath.checks.category import Category
+
+CATEGORIES = (Category.HAIRPIN,)
 NAME = "hairpin"
 """Seen by walks alone: there is nothing to look for without a packet."""

@@ -28,11 +28,13 @@ from collections.abc import Iterator
 from podpath.capture.observations import Connection, Talk, gather_connections, times_sent
 from podpath.checks import lost_ack, untranslated_reply
 from podpath.checks.captured import Talks, order_of, quote, times
+from podpath.checks.category import Category
 from podpath.checks.finding import Finding
 from podpath.checks.icmp_error import is_refused_by_error
 from podpath.net.packet import endpoint
 from podpath.node.case import Case, Sighting
 
+CATEGORIES = (Category.OUTSIDE_NODE,)
 NAME = "handshake-repeated"
 
 

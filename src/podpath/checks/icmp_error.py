@@ -28,12 +28,14 @@ from collections.abc import Iterator, Sequence
 
 from podpath.capture.observations import Talk, errors_about
 from podpath.checks.captured import Talks, quote, times
+from podpath.checks.category import Category
 from podpath.checks.finding import Finding
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.packet import Packet, spell_ends
 from podpath.node.case import Case, Sighting
 
+CATEGORIES = (Category.NO_ROUTE, Category.NO_LISTENER, Category.HOST_FIREWALL, Category.MTU)
 NAME = "icmp-error"
 _REASONS = {
     0: "its network is unreachable", 1: "its host is unreachable", 2: "its protocol is not spoken there",

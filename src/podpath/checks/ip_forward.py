@@ -24,12 +24,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Repair
 from podpath.checks.topology import find_attachments, known_sysctl
 from podpath.node.case import Case
 from podpath.node.change import SetSysctl
 from podpath.node.node import HOST, Netns, Node
 
+CATEGORIES = (Category.IP_FORWARD,)
 NAME = "ip-forward"
 KEY = "net.ipv4.ip_forward"
 PREVENTION = "Put `net.ipv4.ip_forward = 1` in a file of /etc/sysctl.d that sorts last."

@@ -38,11 +38,13 @@ from podpath.capture.observations import (
     times_sent,
 )
 from podpath.checks.captured import SHOWN, Talks, order_of, quote, times
+from podpath.checks.category import Category
 from podpath.checks.finding import Finding
 from podpath.net import protocols
 from podpath.net.packet import endpoint
 from podpath.node.case import Case, Sighting
 
+CATEGORIES = (Category.OUTSIDE_NODE,)
 NAME = "lost-ack"
 CROSSING = 0.05
 """Seconds: an ACK that is seen no earlier before the SYN-ACK's repetition may still have been on its way."""

@@ -29,10 +29,12 @@ from typing import NamedTuple
 
 from podpath.capture.observations import Connection, Talk, gather_connections, opening, times_sent
 from podpath.checks.captured import SHOWN, Talks, order_of, quote, times
+from podpath.checks.category import Category
 from podpath.checks.finding import Finding
 from podpath.net import protocols
 from podpath.node.case import Case, LostPacket, Sighting
 
+CATEGORIES = (Category.OUTSIDE_NODE,)
 NAME = "lost-between"
 NAMED = 4
 """Lost packets that a claim names."""

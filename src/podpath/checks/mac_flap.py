@@ -30,6 +30,7 @@ from typing import NamedTuple
 
 from podpath.capture.observations import point_of
 from podpath.checks.captured import Talks, is_bridge, is_mac, order_of
+from podpath.checks.category import Category
 from podpath.checks.finding import Finding
 from podpath.checks.topology import find_link
 from podpath.net.addresses import Address, Mac
@@ -37,6 +38,7 @@ from podpath.net.provenance import Span
 from podpath.node.case import Case, Sighting
 from podpath.node.node import HOST
 
+CATEGORIES = (Category.DUPLICATE_ADDRESS, Category.ARP_WRONG_ANSWER)
 NAME = "mac-flap"
 CHANGES = 3
 """A failover changes it once, and back once more."""

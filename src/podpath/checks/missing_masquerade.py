@@ -24,5 +24,8 @@ References
 
 from __future__ import annotations
 
+from podpath.checks.category import Category
+
+CATEGORIES = (Category.MASQUERADE_MISSING,)
 NAME = "missing-masquerade"
 """Seen by walks alone: there is nothing to look for without a packet."""

@@ -23,5 +23,8 @@ References
 
 from __future__ import annotations
 
+from podpath.checks.category import Category
+
+CATEGORIES = (Category.NEIGHBOUR_UNRESOLVED,)
 NAME = "neighbour-failed"
 """Seen by walks alone: there is nothing to look for without a packet."""

@@ -22,10 +22,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from podpath.checks.category import Category
 from podpath.checks.finding import Finding
 from podpath.node.case import Case
 from podpath.node.node import Service, ServicePort
 
+CATEGORIES = (Category.NO_ENDPOINTS,)
 NAME = "no-endpoints"
 
 

@@ -19,5 +19,8 @@ References
 
 from __future__ import annotations
 
+from podpath.checks.category import Category
+
+CATEGORIES = (Category.NO_LISTENER, Category.WRONG_PORT)
 NAME = "no-listener"
 """Seen by walks alone: there is nothing to look for without a packet."""

@@ -31,11 +31,13 @@ from typing import NamedTuple
 
 from podpath.capture.observations import Point, clock, is_error, point_of, spell_point
 from podpath.checks.captured import SHOWN, Talks, quote, words_of
+from podpath.checks.category import Category
 from podpath.checks.finding import Finding
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.node.case import Case, Sighting
 
+CATEGORIES = (Category.OUTSIDE_NODE,)
 NAME = "one-way"
 SHORTEST = 1.0
 """Seconds of silence that count: less is a lost packet, which its sender repeats after 0.2 s."""

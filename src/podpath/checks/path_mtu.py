@@ -30,12 +30,14 @@ from typing import NamedTuple
 
 from podpath.capture.observations import Talk, counted, errors_about, is_acknowledged, repeated_data
 from podpath.checks.captured import Talks, quote, times
+from podpath.checks.category import Category
 from podpath.checks.finding import Finding
 from podpath.checks.icmp_error import is_size_error
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.node.case import Case, Sighting
 
+CATEGORIES = (Category.MTU,)
 NAME = "path-mtu-black-hole"
 LARGE = 500
 """Bytes of payload: every path carries 576 (RFC 1122), so nothing smaller is too large."""

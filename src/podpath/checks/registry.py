@@ -52,6 +52,7 @@ from podpath.checks import (
     vxlan_outer,
     wrong_mac,
 )
+from podpath.checks.category import Category
 from podpath.checks.finding import Finding
 from podpath.checks.looks import Look
 from podpath.node.case import Case
@@ -63,6 +64,8 @@ class Check(NamedTuple):
     name: str
     page: str
     """Its manual page: the docstring of its module."""
+    categories: tuple[Category, ...]
+    """What sorts of root cause it can name."""
     run: Callable[[Case], Iterator[Finding]] | None
     """What looks for it in the node; None where nothing does."""
     look: Look | None = None
@@ -81,7 +84,7 @@ class Check(NamedTuple):
 
 
 def _check(module: ModuleType, run: Callable[[Case], Iterator[Finding]] | None = None) -> Check:
-    return Check(module.NAME, module.__doc__ or "", run, getattr(module, "look", None))
+    return Check(module.NAME, module.__doc__ or "", module.CATEGORIES, run, getattr(module, "look", None))
 
 
 CHECKS: tuple[Check, ...] = (

@@ -30,11 +30,13 @@ from typing import NamedTuple
 
 from podpath.capture.observations import Endpoint, Talk
 from podpath.checks.captured import Talks, order_of, quote
+from podpath.checks.category import Category
 from podpath.checks.finding import Finding
 from podpath.net import protocols
 from podpath.net.packet import endpoint
 from podpath.node.case import Case, Sighting
 
+CATEGORIES = (Category.APPLICATION,)
 NAME = "reset-storm"
 MANY = 10
 """Connections that are reset within `WITHIN`."""

@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Repair
 from podpath.checks.topology import device_key, dnat_destinations, find_tables, known_sysctl
 from podpath.net.addresses import Address, IfName
@@ -34,6 +35,7 @@ from podpath.node.change import SetSysctl
 from podpath.node.netfilter import Rule
 from podpath.node.node import HOST, Netns
 
+CATEGORIES = (Category.ROUTE_LOCALNET,)
 NAME = "route-localnet"
 
 

@@ -34,6 +34,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Repair
 from podpath.checks.topology import Attachment, best_routes, device_key, find_attachments, only_default_rules, strictest
 from podpath.net.addresses import Address
@@ -43,6 +44,7 @@ from podpath.node.change import SetSysctl
 from podpath.node.node import HOST, Node
 from podpath.node.routing import Route
 
+CATEGORIES = (Category.REVERSE_PATH_FILTER, Category.SYSCTL)
 NAME = "rp-filter"
 PREVENTION = (
     "Give the setting a file in /etc/sysctl.d that sorts last, and see what else writes it: tuned profiles and systemd-sysctl "

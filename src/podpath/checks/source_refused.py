@@ -23,5 +23,8 @@ References
 
 from __future__ import annotations
 
+from podpath.checks.category import Category
+
+CATEGORIES = (Category.REVERSE_PATH_FILTER,)
 NAME = "source-refused"
 """Seen by walks alone: there is nothing to look for without a packet."""

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Repair
 from podpath.checks.topology import dnat_destinations, find_tables
 from podpath.net import protocols
@@ -35,6 +36,7 @@ from podpath.node.change import DeleteConntrack
 from podpath.node.netfilter import ConntrackEntry
 from podpath.node.node import HOST, Node
 
+CATEGORIES = (Category.CONNTRACK_STALE,)
 NAME = "stale-conntrack"
 PREVENTION = "See that kube-proxy deletes stale entries: its log says so, and its image needs conntrack(8)."
 

@@ -21,5 +21,8 @@ References
 
 from __future__ import annotations
 
+from podpath.checks.category import Category
+
+CATEGORIES = (Category.CONNTRACK_INVALID,)
 NAME = "untracked"
 """Seen by walks alone: there is nothing to look for without a packet."""

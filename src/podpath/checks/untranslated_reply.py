@@ -28,12 +28,14 @@ from typing import NamedTuple
 from podpath.capture.observations import Talk, counted, gather_connections, opening
 from podpath.checks.bridge_netfilter import KEY
 from podpath.checks.captured import Talks, is_bridge, quote
+from podpath.checks.category import Category
 from podpath.checks.finding import Finding
 from podpath.checks.topology import known_sysctl
 from podpath.net import protocols
 from podpath.net.packet import endpoint
 from podpath.node.case import Case, Sighting
 
+CATEGORIES = (Category.ASYMMETRIC_PATH, Category.BRIDGE_NETFILTER, Category.HAIRPIN)
 NAME = "untranslated-reply"
 _SYN_ACK = protocols.SYN | protocols.ACK
 

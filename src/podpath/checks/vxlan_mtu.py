@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Repair
 from podpath.checks.topology import find_link
 from podpath.node.case import Case
@@ -31,6 +32,7 @@ from podpath.node.change import SetLink
 from podpath.node.links import Link, Vxlan
 from podpath.node.node import HOST, Netns
 
+CATEGORIES = (Category.MTU,)
 NAME = "vxlan-mtu"
 OVERHEAD = {4: 50, 6: 70}
 """Bytes that the outer headers take, by the family of the outer packet."""

@@ -29,10 +29,12 @@ from collections.abc import Iterator, Sequence
 
 from podpath.capture.observations import point_of
 from podpath.checks.captured import Talks, quote
+from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Repair
 from podpath.net import protocols
 from podpath.node.case import Case, Sighting
 
+CATEGORIES = (Category.TUNNEL_ENDPOINT, Category.TUNNEL_CONFIGURATION, Category.TUNNEL_BLOCKED)
 NAME = "vxlan-outer"
 PORTS = (4789, 8472, 6081)
 """Of VXLAN, of VXLAN where Linux chose first (flannel, Cilium), of Geneve."""

@@ -30,11 +30,13 @@ from collections.abc import Iterator, Sequence
 
 from podpath.capture.observations import clock
 from podpath.checks.captured import Talks, count, is_group, order_of, quote, words_of
+from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Repair
 from podpath.checks.foreign_arp import find_foreign
 from podpath.net.addresses import Address, Mac
 from podpath.node.case import Case, Sighting
 
+CATEGORIES = (Category.ARP_WRONG_ANSWER,)
 NAME = "wrong-mac"
 
 

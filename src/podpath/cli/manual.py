@@ -16,7 +16,15 @@ from podpath.net.errors import UsageError
 def checks(*, as_json: bool) -> None:
     """List the faults that podpath knows by name."""
     if as_json:
-        rows = [{"check": check.name, "summary": check.summary, "walk_only": check.found_by == "a walk"} for check in CHECKS]
+        rows = [
+            {
+                "check": check.name,
+                "summary": check.summary,
+                "walk_only": check.found_by == "a walk",
+                "categories": list(check.categories),
+            }
+            for check in CHECKS
+        ]
         click.echo(json.dumps(rows, indent=2))
         return
     width = max(len(check.name) for check in CHECKS)

@@ -1,0 +1,190 @@
+"""Score podpath on the incidents gathered from public places: how many causes it names, and how often it misleads.
+
+Each ticket is diagnosed by the command, as a user would run it, without a probe; the JSON answer is held against `answer.json`.
+Of the open half the incidents can be listed; of the sealed half only counts and kinds are ever printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from podpath.checks.registry import CHECKS
+
+INCIDENTS = Path(__file__).parent.parent / "incidents"
+HALVES = ("open", "sealed")
+SECONDS = 120
+"""A diagnosis that takes longer has failed."""
+FIRST_QUESTIONS = 3
+"""How many questions a reader of the first screen sees."""
+WEIGHTY = frozenset({"cause", "fault"})
+CATEGORIES = {check.name: frozenset(map(str, check.categories)) for check in CHECKS}
+
+
+class Outcome(StrEnum):
+    """What an answer is worth."""
+
+    NAMED = "named"
+    """The cause, with one of its decisive lines."""
+    RANKED = "ranked first"
+    """The cause as the first of several possible ones."""
+    ASKED = "asks the expert's question"
+    SILENT = "silent"
+    """Undecided, with another question or none."""
+    FALSE_ALL_CLEAR = "false all-clear"
+    WRONG = "wrong and certain"
+    REFUSED = "refused"
+    FAILED = "failed"
+    """Neither an answer nor an error of the input: a crash or a timeout."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Incident:
+    """One gathered incident."""
+
+    folder: Path
+    answerable: bool
+    categories: frozenset[str]
+    decisive: tuple[str, ...]
+    ask: tuple[str, ...]
+
+
+def read_incidents(half: str) -> tuple[Incident, ...]:
+    """Read the incidents of a half, in the order of their names."""
+    files = sorted((INCIDENTS / half).glob("*/answer.json"))
+    return tuple(read_incident(file) for file in files)
+
+
+def read_incident(file: Path) -> Incident:
+    """Read one answer; `KeyError` names a field that is missing."""
+    answer = json.loads(file.read_text(encoding="utf-8"))
+    return Incident(
+        folder=file.parent,
+        answerable=answer["answerable"],
+        categories=frozenset(answer["categories"]),
+        decisive=tuple(answer["decisive"]),
+        ask=tuple(answer["ask"]),
+    )
+
+
+def diagnose(ticket: Path) -> tuple[int, dict[str, object] | None]:
+    """Run `podpath diagnose --json` on a ticket; exit code -1 stands for a timeout."""
+    command = [sys.executable, "-m", "podpath", "diagnose", "--json", str(ticket)]
+    try:
+        run = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        return -1, None
+    try:
+        return run.returncode, json.loads(run.stdout)
+    except ValueError:
+        return run.returncode, None
+
+
+def judge(incident: Incident, code: int, answer: Mapping[str, object] | None) -> Outcome:
+    """Say what an answer is worth, by the exit code and the JSON document."""
+    if code == 2:
+        return Outcome.REFUSED
+    if answer is None or code not in {0, 1, 3}:
+        return Outcome.FAILED
+    if code == 0:
+        return Outcome.FALSE_ALL_CLEAR
+    findings = [one for one in _objects(answer["findings"]) if one["severity"] in WEIGHTY]
+    sure = [one for one in findings if one["certainty"] == 1]
+    if code == 1:
+        return Outcome.NAMED if sure and is_right(incident, sure[0]) else Outcome.WRONG
+    if findings and is_right(incident, findings[0]):
+        return Outcome.RANKED
+    questions = _objects(answer["unknowns"])[:FIRST_QUESTIONS]
+    return Outcome.ASKED if any(asks(incident, question) for question in questions) else Outcome.SILENT
+
+
+def is_right(incident: Incident, finding: Mapping[str, object]) -> bool:
+    """Tell whether a finding is of the right sort and, where the ticket holds the cause, quotes a line that shows it."""
+    if not CATEGORIES.get(str(finding["check"]), frozenset()) & incident.categories:
+        return False
+    if not incident.answerable:
+        return True
+    quoted = [_squeeze(str(line["text"])) for line in _objects(finding["evidence"])]
+    decisive = [_squeeze(line) for line in incident.decisive]
+    return any(part in line or (line and line in part) for line in quoted for part in decisive)
+
+
+def asks(incident: Incident, question: Mapping[str, object]) -> bool:
+    """Tell whether a question is the expert's: one of his words stands in its fact or its command."""
+    text = f"{question['fact']} {question['ask']}".casefold()
+    return any(word.casefold() in text for word in incident.ask)
+
+
+def _squeeze(line: str) -> str:
+    return " ".join(line.split())
+
+
+def _objects(value: object) -> list[dict[str, object]]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def score(incidents: Sequence[Incident], workers: int) -> Iterator[tuple[Incident, Outcome]]:
+    """Diagnose every ticket and judge the answers, in order."""
+    with ThreadPoolExecutor(workers) as pool:
+        answers = pool.map(lambda incident: diagnose(incident.folder / "ticket.md"), incidents)
+        for incident, (code, answer) in zip(incidents, answers, strict=True):
+            yield incident, judge(incident, code, answer)
+
+
+def render_table(scored: Mapping[str, Sequence[tuple[Incident, Outcome]]]) -> Iterator[str]:
+    """Render the table of both halves, answerable and unanswerable apart."""
+    yield "| half | incidents | " + " | ".join(Outcome) + " |"
+    yield "|---|--:|" + "--:|" * len(Outcome)
+    for half, results in scored.items():
+        for answerable in (True, False):
+            outcomes = [outcome for incident, outcome in results if incident.answerable is answerable]
+            counts = Counter(outcomes)
+            name = f"{half}, {'answerable' if answerable else 'not answerable'}"
+            yield f"| {name} | {len(outcomes)} | " + " | ".join(str(counts[outcome]) for outcome in Outcome) + " |"
+
+
+def render_misses(results: Iterable[tuple[Incident, Outcome]], *, names: bool) -> Iterator[str]:
+    """Render what was missed: each incident by name, or only how many of which category."""
+    missed = [(incident, outcome) for incident, outcome in results if is_miss(incident, outcome)]
+    if names:
+        for incident, outcome in missed:
+            yield f"{outcome}: {incident.folder.name} ({', '.join(sorted(incident.categories))})"
+        return
+    kinds = Counter((str(outcome), category) for incident, outcome in missed for category in incident.categories)
+    for (outcome, category), count in sorted(kinds.items()):
+        yield f"{count} {outcome}: {category}"
+
+
+def is_miss(incident: Incident, outcome: Outcome) -> bool:
+    """Tell whether an answer is less than what an expert would have said."""
+    good = {Outcome.NAMED} if incident.answerable else {Outcome.NAMED, Outcome.RANKED, Outcome.ASKED}
+    return outcome not in good
+
+
+def main() -> int:
+    """Score the halves that are asked for; exit code 1 where any answer misleads."""
+    parser = argparse.ArgumentParser(prog="scripts/score-incidents", description=__doc__)
+    parser.add_argument("--half", choices=HALVES, action="append", help="score this half alone (default: both)")
+    parser.add_argument("--misses", action="store_true", help="say what was missed: by name (open), by kind (sealed)")
+    parser.add_argument("--workers", type=int, default=2, help="tickets diagnosed at a time (default: 2)")
+    options = parser.parse_args()
+    halves = options.half or HALVES
+    scored = {half: tuple(score(read_incidents(half), options.workers)) for half in halves}
+    print("\n".join(render_table(scored)))
+    if options.misses:
+        for half, results in scored.items():
+            print(f"\n{half}:", *render_misses(results, names=half == "open"), sep="\n  ")
+    misleading = {Outcome.FALSE_ALL_CLEAR, Outcome.WRONG, Outcome.REFUSED, Outcome.FAILED}
+    return int(any(outcome in misleading for results in scored.values() for _, outcome in results))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
