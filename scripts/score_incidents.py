@@ -159,8 +159,8 @@ def render_misses(results: Iterable[tuple[Incident, Outcome]], *, names: bool) -
             yield f"{outcome}: {incident.folder.name} ({', '.join(sorted(incident.categories))})"
         return
     kinds = Counter((str(outcome), category) for incident, outcome in missed for category in incident.categories)
-    for (outcome, category), count in sorted(kinds.items()):
-        yield f"{count} {outcome}: {category}"
+    for (kind, category), count in sorted(kinds.items()):
+        yield f"{count} {kind}: {category}"
 
 
 def is_miss(incident: Incident, outcome: Outcome) -> bool:
