@@ -23,7 +23,7 @@ from podpath.assembly.netfilter import assemble_netfilter
 from podpath.cli.captured import keep_standing
 from podpath.datapath.compiled import Engine
 from podpath.datapath.conversation import converse
-from podpath.evidence.iptables_rules import read_rules
+from podpath.evidence.iptables.rules import read_rules
 from podpath.net import protocols
 from podpath.net.addresses import Address, IfName, Prefix
 from podpath.net.probe import Probe

@@ -22,7 +22,7 @@ from pathlib import Path
 from bench.made_capture import make_capture
 from bench.measurement import Measurement, emit
 from podpath.collect.printed import read_text
-from podpath.evidence.tcpdump import read_tcpdump
+from podpath.evidence.tcpdump.output import read_tcpdump
 from podpath.net.provenance import Source
 
 PACKETS, PARTS, SHORT, ROUNDS = 1_000_000, 20, 20_000, 5

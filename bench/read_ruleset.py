@@ -25,7 +25,7 @@ MOST_MEGABYTES = 400
 _READ = """
 import sys
 from podpath.assembly.netfilter import assemble_netfilter
-from podpath.evidence.iptables_rules import read_rules
+from podpath.evidence.iptables.rules import read_rules
 from podpath.net.provenance import Source
 
 with open(sys.argv[1], encoding="utf-8") as file:

@@ -17,7 +17,7 @@ from podpath.capture.flows import number_flows
 from podpath.capture.lines import render_lines
 from podpath.capture.read import Capture, read_capture
 from podpath.capture.tcp import analyse_segments
-from podpath.evidence.tcpdump import read_tcpdump, recognise_tcpdump
+from podpath.evidence.tcpdump.output import read_tcpdump, recognise_tcpdump
 from podpath.net.provenance import Source
 from podpath.timeline.clock import Clock
 from podpath.timeline.reading import read_logs

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podpath.assembly.nftables import assemble_nftables
-from podpath.evidence import nft_text
+from podpath.evidence.nft import text as nft_text
 from podpath.net.provenance import Source
 from podpath.node.nftables import NftTable
 

@@ -9,6 +9,7 @@ import sys
 from importlib import metadata
 from pathlib import Path
 
+import grimp
 import pytest
 
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "podpath"
@@ -21,6 +22,11 @@ VAGUE = {"utils", "util", "common", "helpers", "misc", "manager", "tools"}
 IMPURE = {"open", "input", "eval", "exec", "breakpoint", "__import__", "compile"}
 CITATION = re.compile(r"\b(?:net|include|drivers|kernel|security|arch)/[\w./-]+\.[ch]:\w+(?P<version> v\d+\.\d+)?")
 MEGABYTE = 1_000_000
+
+CIRCLE = 10
+"""How many modules may import each other in a circle: more than that, and none can be read without all the others."""
+TANGLED = {"datapath"}
+"""Packages whose circles are larger."""
 
 IMPORT_ALL = """
 import pkgutil, sys, threading
@@ -71,6 +77,33 @@ def test_every_module_has_its_test_file() -> None:
 def test_no_module_has_a_vague_name() -> None:
     """A module is named after what it holds."""
     assert [] == [relative(path) for path in SOURCE.rglob("*.py") if path.stem in VAGUE]
+
+
+def circles(graph: grimp.ImportGraph) -> list[set[str]]:
+    """Name the modules that import each other, directly or through others, a set for each circle."""
+    found: list[set[str]] = []
+    for module in sorted(graph.modules):
+        if not any(module in circle for circle in found):
+            circle = graph.find_upstream_modules(module) & graph.find_downstream_modules(module)
+            found += [{module, *circle}] if circle else []
+    return found
+
+
+def test_imports_form_no_large_circle() -> None:
+    """No more than ten modules import each other in a circle; imports for types alone count."""
+    graph = grimp.build_graph("podpath", exclude_type_checking_imports=False, cache_dir=None)
+    large = [sorted(circle) for circle in circles(graph) if len(circle) > CIRCLE]
+
+    assert [] == [circle for circle in large if {module.split(".")[1] for module in circle} - TANGLED]
+
+
+def test_circles_are_found() -> None:
+    """Of three modules of which two import each other, those two are the circle."""
+    graph = grimp.ImportGraph()
+    for importer, imported in (("a", "b"), ("b", "c"), ("c", "b")):
+        graph.add_import(importer=importer, imported=imported)
+
+    assert [{"b", "c"}] == circles(graph)
 
 
 @pytest.mark.parametrize("module", MODULES, ids=relative)

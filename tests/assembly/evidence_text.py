@@ -7,7 +7,7 @@ from textwrap import dedent
 from typing import NamedTuple, TypeVar
 
 from podpath.assembly.case import assemble_case
-from podpath.evidence.document import split_document
+from podpath.evidence.documents.document import split_document
 from podpath.evidence.recognition import read
 from podpath.evidence.records import Reading, Record
 from podpath.net.addresses import Address

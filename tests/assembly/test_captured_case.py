@@ -9,7 +9,7 @@ import pytest
 from podpath.assembly.captured_case import assemble_captured
 from podpath.assembly.case import assemble_case
 from podpath.evidence.records import Reading
-from podpath.evidence.tcpdump import read_tcpdump
+from podpath.evidence.tcpdump.output import read_tcpdump
 from podpath.net.provenance import Source
 
 CAPTURES = sorted(Path(__file__).resolve().parents[2].glob("examples/incidents/*/bundle/captures/*.txt"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podpath.assembly.case import assemble_case
-from podpath.evidence.kubernetes_records import PodRecord
+from podpath.evidence.kubernetes.records import PodRecord
 from podpath.evidence.records import AttemptRecord
 from podpath.net import protocols
 from podpath.net.provenance import Known, Span

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podpath.assembly.case import assemble_case
-from podpath.evidence.kubernetes_records import CiliumOptionRecord, CniRecord, PodRecord
+from podpath.evidence.kubernetes.records import CiliumOptionRecord, CniRecord, PodRecord
 from podpath.net.provenance import Span
 from tests.assembly.evidence_text import Output, Read, address, by_hand, case_of, known, options_of, read_outputs
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podpath.assembly.netfilter import NetfilterAssembly, assemble_netfilter
-from podpath.evidence.iptables_rules import read_rules
+from podpath.evidence.iptables.rules import read_rules
 from podpath.net.provenance import Known, Source
 from podpath.node.netfilter import Netfilter, Rule, Table
 from podpath.node.netfilter_text import emit_rule

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.assembly.netfilter_chains import LazyChains, LazyRules, OverlaidChains
-from podpath.evidence.ruleset import ChainText, ExtensionText, RuleText
+from podpath.evidence.iptables.ruleset import ChainText, ExtensionText, RuleText
 from podpath.net.provenance import Known
 from podpath.node.netfilter import Chain
 from tests.netfilter_strategies import NOWHERE

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from podpath.assembly.netfilter_rules import assemble_rule, parse_prefix
-from podpath.evidence.ruleset_lines import read_rule
+from podpath.evidence.iptables.ruleset_lines import read_rule
 from podpath.net.addresses import Address, Prefix
 from podpath.node.netfilter import InterfaceMatch, Match, MatchOption, PrefixMatch, ProtocolMatch, Rule
 from tests.netfilter_strategies import NOWHERE

@@ -7,8 +7,8 @@ from textwrap import dedent
 import pytest
 
 from podpath.assembly.netfilter_tables import place_rulesets
+from podpath.evidence.iptables.ruleset import RulesetRecord
 from podpath.evidence.recognition import read
-from podpath.evidence.ruleset import RulesetRecord
 from podpath.net.provenance import Source
 
 HEADER = " pkts bytes target     prot opt in     out     source               destination"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podpath.assembly.case import assemble_case
-from podpath.evidence.kubernetes_records import PodRecord
+from podpath.evidence.kubernetes.records import PodRecord
 from podpath.node.node import HOST
 from tests.assembly.evidence_text import Output, address, addresses_of, by_hand, case_of, link_of, read_outputs
 

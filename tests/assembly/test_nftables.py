@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from podpath.assembly.nftables import NftablesAssembly, assemble_nftables
-from podpath.evidence import nft_json, nft_text
+from podpath.evidence.nft import json as nft_json
+from podpath.evidence.nft import text as nft_text
 from podpath.net.provenance import Source
 from podpath.node.netfilter import Netfilter, Table
 

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from podpath.assembly.case import assemble_case
-from podpath.evidence.document import split_document
+from podpath.evidence.documents.document import split_document
 from podpath.evidence.recognition import read
 from podpath.evidence.records import Reading
 from podpath.net.provenance import Listing, Source, Span

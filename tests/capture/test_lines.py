@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from podpath.capture.lines import render_lines
 from podpath.capture.read import read_capture
 from podpath.evidence.records import PacketRecord
-from podpath.evidence.tcpdump import read_tcpdump
+from podpath.evidence.tcpdump.output import read_tcpdump
 from podpath.net.provenance import Source
 from tests.capture import frames
 

@@ -18,7 +18,7 @@ from podpath.capture.text_lookup import look_up
 from podpath.capture.text_page import Names
 from podpath.capture.text_read import PrintedRows, read_rows
 from podpath.evidence.records import PacketRecord
-from podpath.evidence.tcpdump import read_tcpdump
+from podpath.evidence.tcpdump.output import read_tcpdump
 from podpath.net.provenance import Source
 from tests.capture.printed_lines import any_lines, packet_lines
 

@@ -13,8 +13,8 @@ from podpath.datapath.exploration import Choices, explore
 from podpath.datapath.netfilter.hooks import traverse
 from podpath.datapath.netfilter.verdicts import Verdict
 from podpath.datapath.skb import Skb, Walk
-from podpath.evidence.iptables_rules import read_rules
-from podpath.evidence.ruleset import RulesetRecord
+from podpath.evidence.iptables.rules import read_rules
+from podpath.evidence.iptables.ruleset import RulesetRecord
 from podpath.net import protocols
 from podpath.net.addresses import Address, Family, IfName, Prefix
 from podpath.net.packet import Packet

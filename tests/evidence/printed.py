@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from podpath.capture.columns import Packets
 from podpath.evidence.records import PacketRecord, Reading
-from podpath.evidence.tcpdump import read_tcpdump
+from podpath.evidence.tcpdump.output import read_tcpdump
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.packet import Packet

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.evidence.cilium_config import read_config, recognise_config
-from podpath.evidence.cilium_flags import parse_flags
-from podpath.evidence.cilium_status import read_status, recognise_status
-from podpath.evidence.kubernetes_records import CiliumOptionRecord
+from podpath.evidence.cilium.config import read_config, recognise_config
+from podpath.evidence.cilium.flags import parse_flags
+from podpath.evidence.cilium.status import read_status, recognise_status
+from podpath.evidence.kubernetes.records import CiliumOptionRecord
 from podpath.evidence.records import Reading
 from tests.evidence.consoles import FOLDER, block, load_console, read
 

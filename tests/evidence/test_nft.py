@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from podpath.evidence import nft_json, nft_text, recognition
-from podpath.evidence.nft_listing import scope_of
-from podpath.evidence.nft_records import NftChainRecord, NftListingRecord, NftRuleRecord, NftSetRecord, NftTableRecord
-from podpath.evidence.nft_rule_text import parse_rule
-from podpath.evidence.nft_terms_json import parse_statement
-from podpath.evidence.nft_tokens import Words, scan
+from podpath.evidence import recognition
+from podpath.evidence.nft import json as nft_json
+from podpath.evidence.nft import text as nft_text
+from podpath.evidence.nft.listing import scope_of
+from podpath.evidence.nft.records import NftChainRecord, NftListingRecord, NftRuleRecord, NftSetRecord, NftTableRecord
+from podpath.evidence.nft.rule_text import parse_rule
+from podpath.evidence.nft.terms_json import parse_statement
+from podpath.evidence.nft.tokens import Words, scan
 from podpath.evidence.records import Reading, Record
 from podpath.net import nft
 from podpath.net.provenance import Source

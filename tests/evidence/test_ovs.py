@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from podpath.evidence.ovs_bond import read_bond, recognise_bond
-from podpath.evidence.ovs_vsctl import read_show, recognise_show
+from podpath.evidence.ovs.bond import read_bond, recognise_bond
+from podpath.evidence.ovs.vsctl import read_show, recognise_show
 from podpath.evidence.records import HeadingRecord, OvsBondRecord, OvsPortRecord
 from tests.evidence.consoles import FOLDER, block, load_console, read
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from podpath.assembly.netfilter_rules import assemble_rule
-from podpath.evidence.iptables_listing import read_listing
-from podpath.evidence.iptables_rules import read_rules
-from podpath.evidence.ruleset import RulesetRecord, RuleText
+from podpath.evidence.iptables.listing import read_listing
+from podpath.evidence.iptables.rules import read_rules
+from podpath.evidence.iptables.ruleset import RulesetRecord, RuleText
 from podpath.net.provenance import Source
 from tests.evidence.netfilter_recording import (
     STYLES,

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from podpath.assembly.netfilter_rules import assemble_rule
-from podpath.evidence.rule_line import unquote
-from podpath.evidence.ruleset_lines import read_rule
+from podpath.evidence.iptables.rule_line import unquote
+from podpath.evidence.iptables.ruleset_lines import read_rule
 from podpath.net.addresses import Address, Prefix
 from podpath.node.netfilter import InterfaceMatch, Match, MatchOption, PrefixMatch, ProtocolMatch, Rule, Target
 from podpath.node.netfilter_text import emit_rule, quote_word

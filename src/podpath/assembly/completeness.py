@@ -6,8 +6,8 @@ Only then does "it is not there" mean anything: a walk takes a whole routing tab
 from __future__ import annotations
 
 from podpath.assembly.scenes import Scene
-from podpath.evidence import commands
-from podpath.evidence.commands import parse_family
+from podpath.evidence.commands import command
+from podpath.evidence.commands.command import parse_family
 from podpath.evidence.records import LinkRecord, SysctlRecord
 from podpath.net.addresses import Family
 
@@ -66,7 +66,7 @@ def listed_families(scene: Scene) -> tuple[Family, ...]:
 
 def asked_object(scene: Scene) -> tuple[str, tuple[str, ...]] | None:
     """Give the object of the scene's `ip` or `bridge` command and its selectors behind `show`; None for another command."""
-    return commands.asked_object(scene.command)
+    return command.asked_object(scene.command)
 
 
 def _lists_devices(scene: Scene, kind: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from podpath.assembly.draft import NodeDraft
 from podpath.assembly.scenes import Evidence
-from podpath.evidence.nstat import CounterRecord
+from podpath.evidence.kernel.nstat import CounterRecord
 from podpath.net.provenance import Known
 
 

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from podpath.assembly.scenes import Evidence, Scene, name_netns
-from podpath.evidence.commands import Command, parse_command
+from podpath.evidence.commands.command import Command, parse_command
+from podpath.evidence.commands.shells import parse_shell
 from podpath.evidence.records import DeedRecord
-from podpath.evidence.shells import parse_shell
-from podpath.evidence.tokenizer import Cursor
+from podpath.evidence.text.tokenizer import Cursor
 from podpath.net.addresses import Address, Family, IfName, Prefix
 from podpath.net.provenance import Span
 from podpath.node.case import Deed

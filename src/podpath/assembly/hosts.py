@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from podpath.assembly.labels import Standing
 from podpath.assembly.scenes import Scene, host_of_prompt, set_scene
-from podpath.evidence.kubernetes_records import PodRecord
+from podpath.evidence.kubernetes.records import PodRecord
 from podpath.evidence.records import AddressRecord, BundleRecord, Reading, RouteRecord
 from podpath.net.addresses import Address, Prefix
 from podpath.net.provenance import Source

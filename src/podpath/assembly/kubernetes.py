@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from podpath.assembly.disputes import Claim, Disputes
 from podpath.assembly.draft import NodeDraft
 from podpath.assembly.scenes import Evidence, host_of_prompt
-from podpath.evidence.cni import CNI_FILE
-from podpath.evidence.kubernetes_records import CiliumOptionRecord, CniRecord, PodRecord, ServicePortRecord, ServiceRecord
+from podpath.evidence.kubernetes.cni import CNI_FILE
+from podpath.evidence.kubernetes.records import CiliumOptionRecord, CniRecord, PodRecord, ServicePortRecord, ServiceRecord
 from podpath.net.addresses import Address
 from podpath.net.provenance import Fact, Source, Span
 from podpath.node.node import Cilium, CniNetwork, Pod, Service, ServicePort

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from podpath.assembly.draft import NodeDraft
 from podpath.assembly.scenes import Evidence, name_netns
+from podpath.evidence.kernel.uname import KernelRecord
 from podpath.evidence.records import BundleRecord, VethPairRecord
-from podpath.evidence.uname import KernelRecord
 from podpath.net.addresses import IfName
 from podpath.net.provenance import Known, Span
 from podpath.node.links import Peer

@@ -6,8 +6,8 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import overload
 
 from podpath.assembly.netfilter_rules import assemble_rule
-from podpath.evidence.ruleset import ChainText, RuleText
-from podpath.evidence.xtables_options import TARGETS, VERDICTS
+from podpath.evidence.iptables.options import TARGETS, VERDICTS
+from podpath.evidence.iptables.ruleset import ChainText, RuleText
 from podpath.net.provenance import Fact, Known
 from podpath.node.netfilter import Chain, Rule
 

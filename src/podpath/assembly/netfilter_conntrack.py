@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from podpath.assembly.labels import Standing, judge_source
-from podpath.evidence.commands import parse_command
+from podpath.evidence.commands.command import parse_command
 from podpath.evidence.records import ConntrackRecord, ConnTupleRecord, HeadingRecord, Reading
 from podpath.net import protocols
 from podpath.net.provenance import Gap, Listing, Source

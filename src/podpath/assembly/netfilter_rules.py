@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 
-from podpath.evidence.ruleset import ExtensionText, OptionText, RuleText
+from podpath.evidence.iptables.ruleset import ExtensionText, OptionText, RuleText
 from podpath.net import protocols
 from podpath.net.addresses import WIDTH, Address, Prefix
 from podpath.node.netfilter import InterfaceMatch, Match, MatchOption, PrefixMatch, ProtocolMatch, Rule, Target

@@ -9,11 +9,11 @@ from podpath.assembly.labels import Standing, judge_source
 from podpath.assembly.netfilter_chains import LazyChains, OverlaidChains, assemble_chain
 from podpath.assembly.netfilter_merge import Showing, merge_chains
 from podpath.assembly.netfilter_tables import Placed, place_rulesets
-from podpath.evidence.iptables_command import parse_iptables_command
-from podpath.evidence.iptables_notes import parse_generated
+from podpath.evidence.iptables.command import parse_iptables_command
+from podpath.evidence.iptables.notes import parse_generated
+from podpath.evidence.iptables.ruleset import ChainText, NetfilterNoteRecord, RulesetRecord
+from podpath.evidence.iptables.ruleset_lines import RuleLines
 from podpath.evidence.records import Reading
-from podpath.evidence.ruleset import ChainText, NetfilterNoteRecord, RulesetRecord
-from podpath.evidence.ruleset_lines import RuleLines
 from podpath.net.addresses import Family
 from podpath.net.provenance import Fact, Gap, Source
 from podpath.node.case import Contradiction

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from podpath.assembly.labels import Standing, judge_source
-from podpath.evidence.commands import parse_command
+from podpath.evidence.commands.command import parse_command
 from podpath.evidence.records import HeadingRecord, IpSetEntryRecord, IpSetRecord, Reading
 from podpath.net.addresses import Family
 from podpath.net.provenance import Gap, Source

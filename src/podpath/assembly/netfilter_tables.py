@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from podpath.evidence.ruleset import ChainText, RulesetRecord, RuleText
-from podpath.evidence.xtables_options import BUILT_IN, TARGETS, VERDICTS
+from podpath.evidence.iptables.options import BUILT_IN, TARGETS, VERDICTS
+from podpath.evidence.iptables.ruleset import ChainText, RulesetRecord, RuleText
 
 ALL_TABLES = frozenset(BUILT_IN)
 _PREFERENCE = ("filter", "nat", "mangle", "raw", "security")

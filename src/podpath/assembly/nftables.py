@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from podpath.assembly.labels import Standing, judge_source
-from podpath.evidence.nft_records import NftChainRecord, NftListingRecord, NftRuleRecord, NftSetRecord, NftTableRecord
+from podpath.evidence.nft.records import NftChainRecord, NftListingRecord, NftRuleRecord, NftSetRecord, NftTableRecord
 from podpath.evidence.records import Reading
 from podpath.net import nft
 from podpath.net.addresses import Family

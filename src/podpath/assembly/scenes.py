@@ -13,7 +13,7 @@ from typing import TypeVar, cast
 
 from podpath.assembly.labels import Standing, judge_source
 from podpath.assembly.netns_names import find_aliases
-from podpath.evidence.commands import Command, parse_command
+from podpath.evidence.commands.command import Command, parse_command
 from podpath.evidence.records import HeadingRecord, Reading, Record
 from podpath.net.addresses import Address
 from podpath.net.provenance import Gap, Source, Span

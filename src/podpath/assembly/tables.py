@@ -7,8 +7,8 @@ counts: such a name gets a number past those that people use.
 from __future__ import annotations
 
 from podpath.assembly.scenes import Evidence
+from podpath.evidence.iproute.rt_tables import TableNameRecord
 from podpath.evidence.records import PolicyRuleRecord, RouteRecord
-from podpath.evidence.rt_tables import TableNameRecord
 from podpath.node.routing import MAIN, TABLES
 
 _FIRST_MADE_UP = 0xFF000000

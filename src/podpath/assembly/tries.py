@@ -17,7 +17,7 @@ from podpath.assembly.inference_captures import is_private
 from podpath.assembly.labels import Standing, judge_source
 from podpath.assembly.scenes import Evidence, Scene, name_netns
 from podpath.assembly.tracked_attempts import find_tracked
-from podpath.evidence.attempts import UNADDRESSED
+from podpath.evidence.attempts.outcome import UNADDRESSED
 from podpath.evidence.records import AttemptRecord, DeedRecord
 from podpath.net import protocols
 from podpath.net.addresses import Address

@@ -1,6 +1,6 @@
 """What stands before the packet on a printed line: number, time, device and direction, Ethernet addresses.
 
-The shapes are the usual ones of those that `evidence.tcpdump_frame` reads; a line of any other shape is left to it.
+The shapes are the usual ones of those that `evidence.tcpdump.frame` reads; a line of any other shape is left to it.
 """
 
 from __future__ import annotations

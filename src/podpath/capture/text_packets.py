@@ -1,6 +1,6 @@
 """What tcpdump prints of a packet on one line, read of many lines at once: ends, TCP, UDP, names asked for, echoes.
 
-The shapes are the usual ones of those that `evidence.tcpdump_packet` reads; a line of any other shape is left to it.
+The shapes are the usual ones of those that `evidence.tcpdump.packet` reads; a line of any other shape is left to it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Printed captures to columns without an object for a line: what is usual is read here, all other lines are named.
 
 Lines are read by pages that fit into the processor's cache. A line is read only where it is a packet by itself, whatever stands
-around it; what a reader of every shape (`evidence.tcpdump`) would give for it is the same.
+around it; what a reader of every shape (`evidence.tcpdump.output`) would give for it is the same.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from podpath.collect.captures import End, Kept, show_ends
 from podpath.collect.matched import MatchedCaptures, list_printed
 from podpath.evidence.formats import NO
 from podpath.evidence.records import Reading
-from podpath.evidence.tcpdump import read_tcpdump, recognise_tcpdump
+from podpath.evidence.tcpdump.output import read_tcpdump, recognise_tcpdump
 from podpath.net.provenance import Gap, Source, Span
 from podpath.node.case import Case
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from podpath.collect import captures
 from podpath.collect.captures import Kept
 from podpath.collect.long_captures import say_unfollowed
-from podpath.evidence.commands import parse_command
+from podpath.evidence.commands.command import parse_command
 from podpath.evidence.gathered import make_gap
 from podpath.net import protocols
 from podpath.net.errors import UsageError

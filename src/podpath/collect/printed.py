@@ -14,7 +14,7 @@ from podpath.evidence.files import MANY_LINES, has_console_marks, is_binary, spl
 from podpath.evidence.formats import LIKELY
 from podpath.evidence.recognition import recognise
 from podpath.evidence.records import HeadingRecord, PacketRecord
-from podpath.evidence.tcpdump import FORMAT, read_tcpdump
+from podpath.evidence.tcpdump.output import FORMAT, read_tcpdump
 from podpath.net.provenance import Source, Span
 
 if TYPE_CHECKING:

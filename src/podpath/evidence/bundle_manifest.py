@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 
 from podpath.evidence.formats import CERTAIN, NO, Format
-from podpath.evidence.ledger import Ledger
 from podpath.evidence.records import BundleRecord, Reading, VethPairRecord
+from podpath.evidence.text.ledger import Ledger
 from podpath.net.addresses import IfName
 from podpath.net.provenance import Source
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from itertools import islice
 
-from podpath.evidence.document import split_document
+from podpath.evidence.documents.document import split_document
+from podpath.evidence.documents.prompts import match_prompt
+from podpath.evidence.documents.shapes import match_shape
 from podpath.evidence.formats import LIKELY
 from podpath.evidence.gathered import NOWHERE, Evidence, Place, make_gap
-from podpath.evidence.prompts import match_prompt
 from podpath.evidence.recognition import recognise
-from podpath.evidence.shapes import match_shape
 from podpath.net.errors import EvidenceError
 from podpath.net.provenance import Gap, Source, Span
 

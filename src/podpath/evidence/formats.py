@@ -12,7 +12,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from podpath.evidence.records import Reading
-from podpath.evidence.tokenizer import is_ellipsis, strip_terminal
+from podpath.evidence.text.tokenizer import is_ellipsis, strip_terminal
 from podpath.net.provenance import Source
 
 CERTAIN, LIKELY, POSSIBLE, NO = 100, 60, 30, 0

@@ -11,10 +11,10 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
-from podpath.evidence.commands import asked_object, parse_command
+from podpath.evidence.commands.command import asked_object, parse_command
 from podpath.evidence.formats import sample
-from podpath.evidence.ledger import Ledger
 from podpath.evidence.records import Reading
+from podpath.evidence.text.ledger import Ledger
 from podpath.net.provenance import Source
 
 

@@ -6,51 +6,41 @@ module with its `FORMAT` (or `FORMATS`), one line here, one test and one fixture
 
 from __future__ import annotations
 
-from podpath.evidence import (
-    arp,
-    brctl,
-    bridge_fdb,
-    bridge_link,
-    bridge_vlan,
-    bundle_manifest,
-    cilium_config,
-    cilium_status,
-    cni,
-    component_log,
-    connects,
-    conntrack,
-    curl,
-    deeds,
-    ip_brief,
-    ip_device,
-    ip_device_json,
-    ip_neigh,
-    ip_route,
-    ip_route_json,
-    ip_rule,
-    ipset,
-    iptables_listing,
-    iptables_rules,
-    kubectl_describe,
-    kubectl_events,
-    kubectl_get,
-    lsmod,
-    nft_json,
-    nft_text,
-    nstat,
-    ovs_bond,
-    ovs_vsctl,
-    ping,
-    resolvers,
-    route_table,
-    rt_tables,
-    socket_table,
-    sysctl,
-    tcpdump,
-    uname,
-)
+from podpath.evidence import bundle_manifest
+from podpath.evidence.attempts import component_log, connects, curl, ping, resolvers
+from podpath.evidence.bridge import brctl
+from podpath.evidence.bridge import fdb as bridge_fdb
+from podpath.evidence.bridge import link as bridge_link
+from podpath.evidence.bridge import vlan as bridge_vlan
+from podpath.evidence.cilium import config as cilium_config
+from podpath.evidence.cilium import status as cilium_status
+from podpath.evidence.documents import deeds
 from podpath.evidence.formats import NO, Format
+from podpath.evidence.iproute import brief as ip_brief
+from podpath.evidence.iproute import device as ip_device
+from podpath.evidence.iproute import device_json as ip_device_json
+from podpath.evidence.iproute import neigh as ip_neigh
+from podpath.evidence.iproute import route as ip_route
+from podpath.evidence.iproute import route_json as ip_route_json
+from podpath.evidence.iproute import rt_tables
+from podpath.evidence.iproute import rule as ip_rule
+from podpath.evidence.iptables import listing as iptables_listing
+from podpath.evidence.iptables import rules as iptables_rules
+from podpath.evidence.kernel import lsmod, nstat, sysctl, uname
+from podpath.evidence.kubernetes import cni
+from podpath.evidence.kubernetes import describe as kubectl_describe
+from podpath.evidence.kubernetes import events as kubectl_events
+from podpath.evidence.kubernetes import get as kubectl_get
+from podpath.evidence.netfilter import conntrack, ipset
+from podpath.evidence.nettools import arp
+from podpath.evidence.nettools import route as route_table
+from podpath.evidence.nettools import sockets as socket_table
+from podpath.evidence.nft import json as nft_json
+from podpath.evidence.nft import text as nft_text
+from podpath.evidence.ovs import bond as ovs_bond
+from podpath.evidence.ovs import vsctl as ovs_vsctl
 from podpath.evidence.records import Reading
+from podpath.evidence.tcpdump import output as tcpdump
 from podpath.net.provenance import Source
 
 FORMATS: tuple[Format, ...] = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from podpath.evidence.document import split_document
+from podpath.evidence.documents.document import split_document
 from podpath.evidence.files import has_console_marks
 from podpath.net.provenance import Source
 from podpath.timeline.formats.table import LEAST, fit_log, recognise_log

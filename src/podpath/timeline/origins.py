@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import PurePosixPath
 
-from podpath.evidence.typed import parse_typed
+from podpath.evidence.commands.typed import parse_typed
 from podpath.net.provenance import Source
 
 _ROTATED = re.compile(r"(?:[-.]\d{8}(?:-\d+)?|\.\d{1,3}|\.(?:gz|xz|zst|bz2|log|out|err|INFO|WARNING|ERROR))$")

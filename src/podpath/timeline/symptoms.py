@@ -10,7 +10,7 @@ from itertools import islice
 from math import inf, isnan
 from typing import NamedTuple
 
-from podpath.evidence.failures import parse_failure, parse_result
+from podpath.evidence.attempts.failures import parse_failure, parse_result
 from podpath.net.provenance import Span
 from podpath.timeline.durations import parse_timeout
 from podpath.timeline.event import Event, LineEvents, LogReading

@@ -11,7 +11,7 @@ from podpath.datapath.netfilter.state import Check, Doubt, HookState
 from podpath.datapath.xtables.context import RuleContext
 from podpath.datapath.xtables.registry import MATCHES, TARGETS, compile_match, compile_target, is_target
 from podpath.datapath.xtables.targets import silent
-from podpath.evidence import xtables_options
+from podpath.evidence.iptables import options as xtables_options
 from podpath.node.netfilter import Match, MatchOption, Target
 from tests.datapath.given import Sender, given, given_rules, given_tables, tcp
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from podpath.evidence.iptables_rules import read_rules
-from podpath.evidence.ruleset import RulesetRecord
-from podpath.evidence.tokenizer import scan_quoted
+from podpath.evidence.iptables.rules import read_rules
+from podpath.evidence.iptables.ruleset import RulesetRecord
+from podpath.evidence.text.tokenizer import scan_quoted
 from podpath.net.provenance import Source
 from podpath.protect.order.rules import OrderRule
 

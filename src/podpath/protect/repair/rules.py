@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from podpath.evidence.iptables_rules import read_rules
-from podpath.evidence.ruleset import ChainText, RulesetRecord, RuleText
+from podpath.evidence.iptables.rules import read_rules
+from podpath.evidence.iptables.ruleset import ChainText, RulesetRecord, RuleText
 from podpath.net.provenance import Source
 from podpath.protect.repair.judgement import Sight
 from podpath.protect.repair.redirect import Redirect

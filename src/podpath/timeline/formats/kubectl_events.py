@@ -9,9 +9,9 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from podpath.evidence.kubectl_describe import read_describe, recognise_describe
-from podpath.evidence.kubectl_events import read_events, recognise_events
-from podpath.evidence.kubernetes_records import EventRecord
+from podpath.evidence.kubernetes.describe import read_describe, recognise_describe
+from podpath.evidence.kubernetes.events import read_events, recognise_events
+from podpath.evidence.kubernetes.records import EventRecord
 from podpath.evidence.records import Reading
 from podpath.net.provenance import Source
 from podpath.timeline.clock import Clock

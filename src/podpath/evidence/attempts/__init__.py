@@ -1,0 +1,1 @@
+"""Programs that tried to connect, and what they say came of it."""

@@ -1,0 +1,106 @@
+"""nc, wget and telnet: programs that connect to a port and say in a line what came of it."""
+
+from __future__ import annotations
+
+import re
+
+from podpath.evidence.attempts.failures import SCHEME_PORTS, parse_host, parse_result
+from podpath.evidence.attempts.outcome import Outcome, add_attempt
+from podpath.evidence.commands.typed import parse_typed
+from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
+from podpath.evidence.records import Reading
+from podpath.evidence.text.line_ledger import LineLedger
+from podpath.net import protocols
+from podpath.net.addresses import Address
+from podpath.net.provenance import Source
+
+_PROGRAMS = frozenset({"nc", "ncat", "netcat", "wget", "telnet"})
+_OK = re.compile(
+    r"Connection to \S+ (?P<port>\d+) port .*succeeded|.*\(\S+:\d+\) open|\S+ \[[^\]]*\] \d+ \([^)]*\) open|Ncat: Connected to |"
+    r"Connected to \S+\.$|Escape character is|HTTP request sent, awaiting response\.\.\. \d{3}|\S+ +100% ?\||saving to|"
+    r".* saved \[|"
+    r"Connecting to .*connected\.|remote file exists"
+)
+_FAILED = re.compile(
+    r"(?:nc|Ncat|netcat|ncat|wget|telnet): |Connecting to .*failed: |.*\(UNKNOWN\) \[|Unable to connect|"
+    r"(?:\S+ \[[^\]]*\]|Connection to \S+) .*(?:refused|timed out|no route)|HTTP request sent, awaiting response\.\.\. (?:$|"
+    r"Read error)"
+)
+_OTHER = re.compile(
+    r"Trying |--\d{4}-\d\d-\d\d|Resolving |Connecting to |Connection closed|Length: |Saving to|Retrying|"
+    r"Giving up|Ncat: Version|\s*\d+%|Connection to "
+)
+_ADDRESSES = (
+    re.compile(r"Connecting to [^|]*\|(?P<host>[^|]+)\|:(?P<port>\d+)"),
+    re.compile(r"Connecting to \S+ \(\[?(?P<host>[0-9a-fA-F.:]+?)\]?:(?P<port>\d+)\)"),
+    re.compile(r"\(?\[?(?P<host>\d+\.\d+\.\d+\.\d+)\]?\)?[: ](?:port )?(?P<port>\d+)"),
+    re.compile(r"\[(?P<host>[^\]]+)\] (?P<port>\d+) "),
+    re.compile(r"(?:Connection|connect) to (?P<host>\S+) (?:port )?(?P<port>\d+)"),
+)  # fmt: skip
+
+
+def recognise_connect(source: Source) -> int:
+    """Recognise these programs by their messages; what wget fetched by its command."""
+    lines = sample(source)
+    spoken = any(_OK.match(line) or _FAILED.match(line) for line in lines)
+    program = parse_typed(source.command or "").program
+    if spoken:
+        return CERTAIN if program in _PROGRAMS else LIKELY
+    return LIKELY if lines and program in _PROGRAMS else NO
+
+
+def read_connect(source: Source) -> Reading:
+    """Read the last line that says what came of it; a body that wget printed is a success."""
+    ledger = LineLedger(source)
+    lines = ledger.lines
+    typed = parse_typed(source.command or "")
+    udp = typed.program in {"nc", "ncat", "netcat"} and any(
+        re.fullmatch(r"-[a-zA-Z]*u[a-zA-Z]*", word) for word in _arguments(source)
+    )
+    dst, port = _destination(ledger)
+    target = (protocols.UDP if udp else protocols.TCP, dst, port)
+    failed = [index for index, line in enumerate(lines) if _FAILED.match(line)]
+    worked = [index for index, line in enumerate(lines) if _OK.match(line)]
+    bodies = [
+        index for index, line in enumerate(lines) if line.strip() and not _OTHER.match(line) and index not in {*failed, *worked}
+    ]
+    if failed:
+        said = " ".join(lines[index] for index in failed)
+        place = failed[-1]
+        outcome = Outcome(parse_result(said) or "timeout", lines[place].strip(), place, place)
+        add_attempt(ledger, typed.program or "nc", target, outcome)
+    elif worked or (bodies and typed.program in _PROGRAMS):
+        place = (worked or bodies)[0]
+        add_attempt(ledger, typed.program or "nc", target, Outcome("ok", lines[place].strip(), place, place))
+    for index, line in enumerate(lines):
+        if line.strip() and not ledger.is_claimed(index) and not ledger.elide(index):
+            ledger.head(index)
+    return ledger.close("a line of nc, wget or telnet")
+
+
+def _arguments(source: Source) -> tuple[str, ...]:
+    commands = parse_typed(source.command or "").commands
+    return commands[0].arguments if commands else ()
+
+
+def _destination(ledger: LineLedger) -> tuple[Address | None, int]:
+    """Find the address and port: what the program says it connects to, else its arguments."""
+    for line in ledger.lines:
+        for shape in _ADDRESSES:
+            found = shape.search(line)
+            said = parse_host(found["host"]) if found is not None else None
+            if found is not None and said is not None:
+                return said, int(found["port"]) & 0xFFFF
+    address: Address | None = None
+    port = 0
+    for word in _arguments(ledger.source):
+        url = re.match(r"(?:(?P<scheme>https?)://)?(?P<host>\[[^\]]+\]|[^/:]+)(?::(?P<port>\d+))?(?:/.*)?$", word)
+        if word.isdigit() and address is not None:
+            port = int(word) & 0xFFFF
+        elif not word.startswith("-") and url is not None and parse_host(url["host"]) is not None:
+            address = parse_host(url["host"])
+            port = int(url["port"] or SCHEME_PORTS.get(url["scheme"] or "http", 80))
+    return address, port
+
+
+FORMAT = Format("nc, wget or telnet", recognise_connect, read_connect)

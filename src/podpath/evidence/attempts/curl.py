@@ -1,0 +1,165 @@
+"""curl's output: its exit code decides, whatever language its message is in (curl/curl.h, `CURLcode`).
+
+With `-v` its lines name the address that a name has. A request without a response means that the connection stood and the
+answer stayed out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from podpath.evidence.attempts.failures import SCHEME_PORTS, parse_host, parse_result
+from podpath.evidence.attempts.outcome import Outcome, add_attempt
+from podpath.evidence.commands.typed import parse_typed
+from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
+from podpath.evidence.records import Reading
+from podpath.evidence.text.line_ledger import LineLedger
+from podpath.net import protocols
+from podpath.net.addresses import Address
+from podpath.net.provenance import Source
+
+_ERROR = re.compile(r"(?:command terminated.*|curl: )\((?P<code>\d+)\) ?(?P<message>.*)")
+_EXIT = re.compile(r"command terminated with (?:non-zero )?exit code:? *(?P<code>\d+)(?P<message>)")
+"""What kubectl says of a command that failed in a pod: all that `curl -s` leaves of a failure."""
+_URL = re.compile(
+    r"(?:(?P<scheme>[a-z]+)://)?(?:[^@/\s]*@)?(?P<host>\[[^\]]+\]|[^/:\s?#]+)(?::(?P<port>\d+))?(?:[/?#].*)?", re.IGNORECASE
+)
+_TO = re.compile(
+    r"\* +(?:Connected to \S+ \((?P<a>[^)]+)\) port (?P<b>\d+)|connect to (?P<c>\S+) port (?P<d>\d+)|"
+    r"Trying \[?(?P<e>[0-9a-fA-F.:]+?)\]?(?::(?P<f>\d+))?\.\.\.|Connection (?:timed out|refused))"
+)
+_IN_MESSAGE = re.compile(
+    r"(?:connect(?: to)?|to) \[?(?P<host>[0-9a-fA-F.:]+?)\]?(?:[:;] ?| port )(?P<port>\d+)|"
+    r"(?P<host2>\d+\.\d+\.\d+\.\d+):(?P<port2>\d+)"
+)
+_ELAPSED = re.compile(r"after (?P<ms>\d+) (?:ms|milliseconds)")
+_VERBOSE = re.compile(r"[*<>{}](?: |$)|\s*% Total|\s*Dload|\s*\d+ +\d+ +\d+ |\s*--:--")
+_REQUEST = re.compile(r"> (?:GET|POST|HEAD|PUT|DELETE|OPTIONS|PATCH) ")
+_RESPONSE = re.compile(r"(?:< )?HTTP/[\d.]+ \d{3}")
+_CODE = re.compile(r"\s*(?:(?:http_?code|status)\W*)?(?P<code>000|[1-5]\d\d)\s*$", re.IGNORECASE)
+_CODES: Mapping[int, str] = {7: "", 28: "timeout", 52: "reset", 55: "reset", 56: "reset", 35: "reset"}
+"""What an exit code says of the path; 7 (could not connect) needs its message or how long it took."""
+_VALUED = frozenset({
+    "-m", "--max-time", "-o", "--output", "-H", "--header", "-d", "--data", "--data-raw", "-X", "--request", "-u", "--user", "-w",
+    "--write-out", "-A", "--user-agent", "--connect-timeout", "--retry", "--retry-delay", "-e", "--cacert", "--cert",
+    "--key", "-b",
+    "-T", "-x", "--proxy", "--resolve", "--connect-to", "--interface", "--local-port", "-F", "--limit-rate", "-c",
+    "--retry-max-time",
+})  # fmt: skip
+_REFUSAL_MS, _GIVE_UP_MS = 1000, 5000
+"""A refusal comes at once, an unanswered ARP ends after three seconds (neigh: 3 probes of 1 s), an unanswered SYN takes
+longer."""
+
+
+class _Target(NamedTuple):
+    dst: Address | None
+    port: int
+
+
+def recognise_curl(source: Source) -> int:
+    """Recognise curl by its errors and its verbose lines, and what it fetched by its command."""
+    lines = sample(source)
+    if any(_ERROR.match(line) and line.startswith("curl: ") for line in lines):
+        return CERTAIN
+    if any(_TO.match(line) or _REQUEST.match(line) for line in lines):
+        return CERTAIN if parse_typed(source.command or "").program == "curl" else LIKELY
+    return LIKELY if lines and parse_typed(source.command or "").program == "curl" else NO
+
+
+def read_curl(source: Source) -> Reading:
+    """Read what came of each request."""
+    ledger = LineLedger(source)
+    errors = [index for index, line in enumerate(ledger.lines) if _ERROR.match(line)]
+    errors = errors or [index for index, line in enumerate(ledger.lines) if _EXIT.match(line)]
+    filled = [index for index, line in enumerate(ledger.lines) if line.strip()]
+    target = _target(ledger)
+    if not errors:
+        _read_without_error(ledger, filled, target)
+    for index in errors:
+        _read_error(ledger, index, target)
+    for index in filled:
+        if not ledger.is_claimed(index):
+            ledger.head(index)
+    return ledger.close("a line of curl")
+
+
+def _read_error(ledger: LineLedger, index: int, target: _Target) -> None:
+    line = ledger.lines[index]
+    found = _ERROR.match(line) or _EXIT.match(line)
+    if found is None:
+        return
+    code, message = int(found["code"]), found["message"]
+    named = _IN_MESSAGE.search(message)
+    if target.dst is None and named is not None:
+        target = _Target(parse_host(named["host"] or named["host2"]), int(named["port"] or named["port2"]))
+    result = _CODES.get(code)
+    if result is None:
+        ledger.gap(index, f"curl's error {code} says nothing of the path: {message[:80]}")
+        return
+    spoken = parse_result(" ".join(line for line in ledger.lines if line.startswith(("*", "curl:"))))
+    outcome = Outcome(result or spoken or _guess(message), f"curl: ({code}) {message}", index, index)
+    add_attempt(ledger, "curl", (protocols.TCP, target.dst, target.port), outcome)
+
+
+def _guess(message: str) -> str:
+    """Say how connecting failed by how long it took, where the message says no more than that it did."""
+    elapsed = _ELAPSED.search(message)
+    if elapsed is None or int(elapsed["ms"]) < _REFUSAL_MS:
+        return "refused"
+    return "unreachable" if int(elapsed["ms"]) < _GIVE_UP_MS else "timeout"
+
+
+def _read_without_error(ledger: LineLedger, filled: list[int], target: _Target) -> None:
+    """Read an output without an error: a response or a body is a success, a request that nothing followed a timeout."""
+    lines = ledger.lines
+    if not filled or (ledger.source.command is None and target.dst is None):
+        return
+    requests = [index for index in filled if _REQUEST.match(lines[index])]
+    responses = [index for index in filled if _RESPONSE.match(lines[index])]
+    bodies = [index for index in filled if not _VERBOSE.match(lines[index])]
+    codes = [found for found in (_CODE.fullmatch(lines[index]) for index in bodies) if found is not None]
+    if bodies and codes and len(codes) == len(bodies):
+        failed = [index for index, found in zip(bodies, codes, strict=True) if found["code"] == "000"]
+        shown = failed or bodies
+        outcome = Outcome("timeout" if failed else "ok", f"HTTP status {lines[shown[0]].strip()}", shown[0], shown[0])
+    elif responses or bodies:
+        shown = responses or bodies
+        outcome = Outcome("ok", lines[shown[0]].strip()[:80], shown[0], shown[0])
+    elif requests:
+        outcome = Outcome("timeout", "the request was sent, no response is shown", requests[0], filled[-1])
+    else:
+        return
+    add_attempt(ledger, "curl", (protocols.TCP, target.dst, target.port), outcome)
+
+
+def _target(ledger: LineLedger) -> _Target:
+    """Find whom curl spoke to: by the address it says it connected to, else by its URL."""
+    host, port = _url(ledger.source.command)
+    for line in ledger.lines:
+        found = _TO.match(line)
+        address = parse_host(found["a"] or found["c"] or found["e"]) if found is not None else None
+        if found is not None and address is not None:
+            return _Target(address, int(found["b"] or found["d"] or found["f"] or port))
+    return _Target(parse_host(host), port)
+
+
+def _url(command: str | None) -> tuple[str, int]:
+    step = next((step for step in parse_typed(command or "").commands if step.program == "curl"), None)
+    words = list(step.arguments) if step is not None else []
+    place = 0
+    while place < len(words):
+        word = words[place]
+        if word.startswith("-"):
+            place += 2 if word in _VALUED or re.fullmatch(r"-[a-zA-Z]*[moHdXuwAxT]", word) else 1
+            continue
+        found = _URL.fullmatch(word)
+        if found is not None:
+            scheme = (found["scheme"] or "http").lower()
+            return found["host"], int(found["port"] or SCHEME_PORTS.get(scheme, 80))
+        place += 1
+    return "", 0
+
+
+FORMAT = Format("curl", recognise_curl, read_curl)

@@ -1,0 +1,78 @@
+"""nslookup, dig and host: whether a name server answered. What it answered is another matter."""
+
+from __future__ import annotations
+
+import re
+
+from podpath.evidence.attempts.failures import parse_host
+from podpath.evidence.attempts.outcome import Outcome, add_attempt
+from podpath.evidence.commands.typed import parse_typed
+from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
+from podpath.evidence.records import Reading
+from podpath.evidence.text.line_ledger import LineLedger
+from podpath.net import protocols
+from podpath.net.addresses import Address
+from podpath.net.provenance import Source
+
+_TIMEOUT = re.compile(
+    r"\s*(?:;; (?:connection timed out|communications error to|no servers could be reached)|;; UDP setup with .* failed|"
+    r"nslookup: "
+    r"(?:can't resolve|read: )|\*\* server can't find .*: (?:NXDOMAIN looking up|No answer)|;; reply from unexpected source)"
+)
+_REFUSED = re.compile(r".*(?:connection refused|refused)", re.IGNORECASE)
+_ANSWERED = re.compile(
+    r";; (?:->>HEADER<<-|Query time|Got answer)|Name:\s|\*\* server can't find .*: (?:NXDOMAIN|SERVFAIL|REFUSED)|"
+    r"\S+ has (?:IPv6 )?address |"
+    r"Non-authoritative|\S+\.\s+\d+\s+IN\s"
+)
+_SERVER = re.compile(
+    r"Server:\s+(?P<a>\S+)|;; SERVER: (?P<b>[^#\s]+)#(?P<port>\d+)|(?:;; communications error to |"
+    r".*expected )(?P<c>[^#\s]+)#(?P<d>\d+)|"
+    r"Address(?: \d)?:\s+(?P<e>[^#\s]+)(?:#(?P<f>\d+))?"
+)
+
+
+def recognise_resolver(source: Source) -> int:
+    """Recognise a resolver's tool by its comments and its server lines."""
+    lines = sample(source)
+    signs = sum(any(sign.match(line) for line in lines) for sign in (_TIMEOUT, _ANSWERED, _SERVER))
+    program = parse_typed(source.command or "").program
+    if signs and (program in {"nslookup", "dig", "host"} or any(line.startswith((";; ", "Server:")) for line in lines)):
+        return CERTAIN
+    return LIKELY if signs > 1 else NO
+
+
+def read_resolver(source: Source) -> Reading:
+    """Read whether the name server was reached."""
+    ledger = LineLedger(source)
+    lines = ledger.lines
+    failed = [index for index, line in enumerate(lines) if _TIMEOUT.match(line)]
+    answered = [index for index, line in enumerate(lines) if _ANSWERED.match(line)]
+    dst, port = _server(ledger)
+    if answered or failed:
+        place = answered[0] if answered else failed[0]
+        refused = not answered and _REFUSED.match(lines[place]) is not None
+        result = "ok" if answered else "refused" if refused else "timeout"
+        add_attempt(ledger, "DNS lookup", (protocols.UDP, dst, port), Outcome(result, lines[place].strip(), place, place))
+    for index, line in enumerate(lines):
+        if line.strip() and not ledger.is_claimed(index) and not ledger.elide(index):
+            ledger.head(index)
+    return ledger.close("a line of a resolver's tool")
+
+
+def _server(ledger: LineLedger) -> tuple[Address | None, int]:
+    for line in ledger.lines:
+        found = _SERVER.match(line)
+        if found is not None:
+            address = parse_host(found["a"] or found["b"] or found["c"] or found["e"])
+            if address is not None:
+                return address, int(found["port"] or found["d"] or found["f"] or 53)
+    commands = parse_typed(ledger.source.command or "").commands
+    for word in commands[0].arguments if commands else ():
+        address = parse_host(word.removeprefix("@"))
+        if address is not None:
+            return address, 53
+    return None, 53
+
+
+FORMAT = Format("nslookup or dig", recognise_resolver, read_resolver)

@@ -1,0 +1,1 @@
+"""`bridge` and `brctl`: ports, forwarding entries and VLANs of Linux bridges."""

@@ -1,0 +1,1 @@
+"""Cilium's options, wherever people show them."""

@@ -1,0 +1,1 @@
+"""Tickets, articles and chat logs: the commands and outputs that stand in them, told from prose."""

@@ -1,0 +1,187 @@
+"""Commands that change a node, as typed at a prompt: facts before and after them differ.
+
+Not modelled: what a script does that is called by its name, and what a changed object of Kubernetes leads to.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+
+from podpath.evidence.cilium.flags import parse_flags
+from podpath.evidence.commands.shells import SimpleCommand
+from podpath.evidence.commands.typed import Typed, parse_typed
+from podpath.evidence.commands.wrappers import WRAPPERS
+from podpath.evidence.formats import CERTAIN, NO, Format
+from podpath.evidence.kubernetes.records import CiliumOptionRecord
+from podpath.evidence.records import DeedRecord, HeadingRecord, Reading
+from podpath.evidence.text.ledger import Ledger
+from podpath.net.provenance import Source
+
+_IP_VERBS = ("add", "append", "change", "replace", "prepend", "delete", "set", "flush", "up", "down", "attach", "detach")
+_TABLE_EDIT = re.compile(r"-[A-Z]*[ADIRFXNPZE][a-z]*|--(?:append|delete|insert|replace|flush|new-chain|delete-chain|policy|zero)")
+_VALUED = frozenset({"-n", "--namespace", "--context", "--kubeconfig", "-H", "-M", "--db", "-t", "--timeout", "-s", "--cluster"})
+"""Options whose value could be taken for a verb."""
+_STATE_FILES = re.compile(r"/(?:proc/sys|sys|etc|lib/systemd|usr/lib|var/lib/(?:cni|kubelet)|opt/cni)/.*")
+
+
+def _words(*verbs: str) -> Callable[[tuple[str, ...]], bool]:
+    wanted = frozenset(verbs)
+    return lambda arguments: any(word in wanted for word in arguments)
+
+
+def _first(*verbs: str) -> Callable[[tuple[str, ...]], bool]:
+    wanted = frozenset(verbs)
+
+    def starts(arguments: tuple[str, ...]) -> bool:
+        values = {place + 1 for place, word in enumerate(arguments) if word in _VALUED}
+        return next((word for place, word in enumerate(arguments) if word[:1] != "-" and place not in values), "") in wanted
+
+    return starts
+
+
+def _always(_: tuple[str, ...]) -> bool:
+    return True
+
+
+def _changes_table(arguments: tuple[str, ...]) -> bool:
+    return any(_TABLE_EDIT.fullmatch(word) for word in arguments)
+
+
+def _changes_ip(arguments: tuple[str, ...]) -> bool:
+    """Tell whether `ip OBJECT VERB` changes something; verbs may be cut short, as iproute2 lets them be."""
+    plain = [word for word in arguments if not word.startswith("-")]
+    if len(plain) < 2 or "monitor".startswith(plain[0]):
+        return False
+    verb = plain[1]
+    return len(verb) >= 1 and verb not in {"s", "sh", "l", "g"} and any(name.startswith(verb) for name in _IP_VERBS)
+
+
+def _changes_sysctl(arguments: tuple[str, ...]) -> bool:
+    return any(word in {"-w", "-p", "--system", "--write", "-f"} or word.startswith(("-p", "--load")) or "=" in word
+               for word in arguments)  # fmt: skip
+
+
+def _loads_module(arguments: tuple[str, ...]) -> bool:
+    return bool(arguments) and not any(
+        word in {"-n", "--dry-run", "--show", "-c", "--showconfig", "-D", "--show-depends", "--resolve-alias"}
+        for word in arguments
+    )
+
+
+def _has_arguments(arguments: tuple[str, ...]) -> bool:
+    return any(not word.startswith("-") for word in arguments)
+
+
+def _changes_interface(arguments: tuple[str, ...]) -> bool:
+    return len([word for word in arguments if not word.startswith("-")]) >= 2
+
+
+_CHANGES: Mapping[str, Callable[[tuple[str, ...]], bool]] = {
+    "modprobe": _loads_module, "insmod": _has_arguments, "rmmod": _has_arguments, "sysctl": _changes_sysctl,
+    "ip": _changes_ip, "bridge": _changes_ip, "tc": _changes_ip, "route": _first("add", "del", "delete", "flush"),
+    "ifconfig": _changes_interface, "ifup": _has_arguments, "ifdown": _has_arguments, "arp": _words("-d", "-s", "--delete",
+    "--set"),
+    "brctl": _first("addbr", "delbr", "addif", "delif", "stp", "hairpin", "setageing"),
+    **dict.fromkeys(("iptables", "ip6tables", "ebtables", "arptables", "iptables-legacy", "ip6tables-legacy", "iptables-nft",
+                     "ip6tables-nft"), _changes_table),
+    **dict.fromkeys(("iptables-restore", "ip6tables-restore"), _always),
+    "nft": _words("add", "insert", "delete", "flush", "create", "replace", "destroy", "-f"),
+    "ipset": _first("add", "del", "create", "destroy", "flush", "restore", "swap", "rename"),
+    "conntrack": _words("-D", "-F", "-U", "-I", "--delete", "--flush", "--update"),
+    "ipvsadm": _words("-A", "-E", "-D", "-C", "-R", "-a", "-e", "-d"), "ethtool": _words("-K", "-s", "-G", "-A", "-L",
+    "--offload"),
+    "ovs-vsctl": _first("add-br", "del-br", "add-port", "del-port", "add-bond", "set", "clear", "remove"),
+    "ovs-appctl": _first("bond/set-active-slave", "bond/set-active-member", "bond/enable-slave", "bond/disable-slave",
+    "fdb/flush"),
+    "ovs-ofctl": _first("add-flow", "add-flows", "del-flows", "mod-flows", "replace-flows"),
+    "systemctl": _first("start", "stop", "restart", "reload", "reload-or-restart", "try-restart", "enable", "disable", "mask",
+                        "unmask", "daemon-reload", "daemon-reexec", "isolate", "kill"),
+    "service": _words("start", "stop", "restart", "reload", "force-reload"),
+    "kubectl": _first("apply", "create", "delete", "edit", "patch", "scale", "rollout", "drain", "cordon", "uncordon", "label",
+                      "annotate", "set", "replace", "taint", "expose", "run", "autoscale"),
+    "helm": _first("install", "upgrade", "uninstall", "rollback", "delete"), "istioctl": _first("install", "upgrade",
+    "uninstall"),
+    "linkerd": _first("install", "upgrade", "inject"), "calicoctl": _first("apply", "create", "delete", "replace", "patch"),
+    "cilium": _first("install", "upgrade", "uninstall"), "kubeadm": _first("init", "join", "reset", "upgrade"),
+    "minikube": _first("start", "stop", "delete", "addons"), "kind": _first("create", "delete"), "kops": _first("update", "edit"),
+    **dict.fromkeys(("yum", "dnf", "apt", "apt-get", "zypper", "apk", "snap"),
+                    _words("install", "update", "upgrade", "remove", "reinstall", "downgrade", "add", "dist-upgrade",
+                    "autoremove")),
+    "rpm": lambda arguments: any(re.match(r"-[a-z]*[Uie][a-z]*$|--(?:upgrade|install|erase)", word) for word in arguments)
+    and not any(word.startswith("-q") for word in arguments),
+    "dpkg": _words("-i", "-r", "-P", "--install", "--remove"),
+    **dict.fromkeys(("reboot", "shutdown", "poweroff", "dhclient", "kexec"), _always),
+    **dict.fromkeys(("docker", "podman", "crictl", "nerdctl"), _first("restart", "stop", "start", "rm", "rmi", "kill",
+    "stopp", "rmp")),
+    **dict.fromkeys(("kill", "pkill", "killall"), _has_arguments), "update-alternatives": _words("--set", "--config", "--auto"),
+    "nmcli": _words("mod", "modify", "up", "down", "add", "delete", "reload", "set"), "netplan": _first("apply", "try"),
+    "ufw": _first("enable", "disable", "allow", "deny", "reload", "delete", "reset"), "setenforce": _has_arguments,
+    "firewall-cmd": lambda arguments: any(word.startswith(("--add", "--remove", "--reload", "--set")) for word in arguments),
+    "tuned-adm": _first("profile", "off"), "sed": lambda arguments: any(re.match(r"-[a-z]*i", word) for word in arguments),
+    "mount": _has_arguments, "umount": _has_arguments,
+}  # fmt: skip
+"""What the arguments of each program must be for it to change something that outlives it."""
+
+
+def is_deed(typed: Typed) -> bool:
+    """Tell whether a command line changes the node."""
+    return any(_changes(step) or _changes_inside(typed, step) for step in typed.commands)
+
+
+def is_typed_evidence(typed: Typed) -> bool:
+    """Tell whether the command line itself is evidence, whatever it printed: a deed, or options of Cilium."""
+    return is_deed(typed) or bool(parse_flags(typed.text))
+
+
+def _changes_inside(typed: Typed, step: SimpleCommand) -> bool:
+    """Tell whether what a wrapper behind a pipe runs changes something (`echo 1 | sudo tee FILE`)."""
+    if not step.operator or not step.words or step.program not in WRAPPERS:
+        return False
+    start = typed.commands[0].words[0].start if typed.commands[0].words else 0
+    inner = parse_typed(typed.text[step.words[0].start - start : step.words[-1].end - start])
+    return any(_changes(one) for one in inner.commands)
+
+
+def _changes(step: SimpleCommand) -> bool:
+    if any(">" in redirect.operator and _STATE_FILES.fullmatch(redirect.target) for redirect in step.redirects):
+        return True
+    if step.program == "tee":
+        return any(_STATE_FILES.fullmatch(word) for word in step.arguments)
+    changes = _CHANGES.get(step.program)
+    return changes is not None and changes(step.arguments)
+
+
+def recognise_typed(source: Source) -> int:
+    """Recognise a source whose lines are the command as typed, and one that printed nothing."""
+    if source.command is None:
+        return NO
+    if not source.lines:
+        return 1  # the least claim: a reader that knows what silence means of this command comes first
+    prompted = source.prompt is None or source.lines[0].lstrip().startswith(source.prompt)
+    typed = source.lines[0].lstrip().removeprefix(source.prompt or "").strip().removesuffix("\\").strip()
+    words = typed.split()
+    return CERTAIN if prompted and words and source.command.split()[-1:] and _is_own_text(source, typed) else NO
+
+
+def _is_own_text(source: Source, typed: str) -> bool:
+    command = parse_typed(typed).text or typed
+    return bool(command) and " ".join((source.command or "").split()).startswith(" ".join(command.split()))
+
+
+def read_typed(source: Source) -> Reading:
+    """Read what a command states by itself: that it changes the node, and options of Cilium."""
+    ledger = Ledger(source)
+    command = source.command or ""
+    last = max(len(source.lines) - 1, 0)
+    if is_deed(parse_typed(command)):
+        ledger.add(DeedRecord(span=ledger.span(0, last), command=command))
+    else:
+        ledger.add(HeadingRecord(span=ledger.span(0, last), text=command))
+    for flag in parse_flags(command):
+        index = next((i for i, line in enumerate(source.lines) if flag.spelled in line), 0)
+        ledger.add(CiliumOptionRecord(span=ledger.span(index), key=flag.key, value=flag.value))
+    return ledger.close("a command")
+
+
+FORMAT = Format("a typed command", recognise_typed, read_typed)

@@ -1,0 +1,284 @@
+"""A ticket, an article, a chat log: split into the commands and outputs that stand in it. Prose is never evidence.
+
+Fences help, but nothing rests on them: prompts start commands, an output goes on until the next prompt or until lines neither
+have its shape nor read as console, and lines that only one tool prints are found between prose without any prompt. So the same
+text with its fences and its prose taken out gives the same sources.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+
+from podpath.evidence.commands.typed import parse_typed
+from podpath.evidence.documents.belonging import Context, belongs, is_place_note
+from podpath.evidence.documents.blocks import Block, join_command
+from podpath.evidence.documents.deeds import is_typed_evidence
+from podpath.evidence.documents.places import Places
+from podpath.evidence.documents.programs import is_command
+from podpath.evidence.documents.prompts import Prompt, match_prompt
+from podpath.evidence.documents.prose import is_heading, reads_as_prose, strip_markup
+from podpath.evidence.documents.regions import Line, Region, decode_line, is_fence, split_regions, strip_quote, unquote
+from podpath.evidence.documents.shapes import Shape, match_shape
+from podpath.evidence.documents.speakers import strip_speakers
+from podpath.net.provenance import Source
+
+LABEL_LINES, LABEL_WIDTH = 2, 240
+"""How much of the prose above a block is kept as its label."""
+_JSON_LINES = 50_000
+_HERE = re.compile(r"<<-?\s*[\"'\\]?(?P<word>\w+)[\"']?")
+_COMMENT = re.compile(r"\s*(?:#+|//)\s*\S")
+_JSON_START = re.compile(r"\s*(?:[\[{]\s*$|\[\s*[\[{\"]|\{\s*\")")
+_CODE_INDENT = re.compile(r"(?: {4}|\t)\s*\S")
+
+
+def split_document(name: str, lines: Sequence[str]) -> tuple[Source, ...]:
+    """Split a document into sources, also into such that no reader may know; `lines` are without line ends. Never raises."""
+    decoded = list(strip_speakers([decode_line(number, text) for number, text in enumerate(lines, 1)]))
+    if any(line.text.lstrip().startswith(">") for line in decoded):
+        decoded = unquote(decoded, [_is_quoted_console(line.text) for line in decoded])
+    splitter = _Splitter(name)
+    for region in split_regions(decoded):
+        splitter.split(region)
+    return tuple(splitter.sources)
+
+
+def _is_quoted_console(text: str) -> bool:
+    inner = strip_quote(text)
+    if inner == text:
+        return False
+    prompt = match_prompt(inner)
+    return is_fence(inner) or (prompt is not None and prompt.command != "")
+
+
+class _Splitter:
+    """Gathers the blocks of one document. Local to `split_document`."""
+
+    def __init__(self, name: str) -> None:
+        self.sources: list[Source] = []
+        self._name = name
+        self._block: Block | None = None
+        self._prose: list[str] = []
+        self._fresh = True
+        """True while the prose has not been closed by a blank line or a block."""
+        self._places = Places()
+        self._regions = 0
+        self._prompted = False
+        """True where the region has shown a prompt: a bare command line in it is output."""
+        self._signs: set[str] = set()
+        """Prompts that the document has shown: one alone on a line ends an output."""
+
+    def split(self, region: Region) -> None:
+        """Gather the blocks of one region; none goes on into the next."""
+        self._regions += 1
+        self._prompted = False
+        blanks: list[Line] = []
+        place = 0
+        while place < len(region.lines):
+            line = region.lines[place]
+            if not line.text.strip():
+                blanks.append(line)
+                self._fresh = False
+                place += 1
+                continue
+            place = self._step(Context(region.lines, place, region.fenced, bool(blanks)), blanks)
+            blanks = []
+        self._close()
+
+    def _step(self, context: Context, blanks: list[Line]) -> int:
+        """Take the line in place and those that come with it; give the index of the next."""
+        prompt = self._prompt(context)
+        if prompt is not None:
+            self._close()
+            return self._open_command(context, prompt)
+        extent = _json_extent(context)
+        if extent > context.place + 1:
+            return self._take_json(context, extent, blanks)
+        shape = match_shape(context.line.text)
+        if self._block is not None:
+            if not self._ends_output(context, shape) and belongs(self._block, context, shape):
+                self._block.take(context.line, blanks, shape)
+                return context.place + 1
+            carried = self._carried(context, shape)
+            self._close()
+            if carried is not None:
+                self._block = carried
+        return self._open_bare(context, shape)
+
+    def _prompt(self, context: Context) -> Prompt | None:
+        """Read the line as a prompt, or as a command that stands there without one."""
+        text = context.line.text
+        if text.strip() in self._signs:
+            return Prompt(text.strip(), "", text[: len(text) - len(text.lstrip())], True)
+        prompt = match_prompt(text)
+        if prompt is not None:
+            return prompt if prompt.named or self._is_prompt_here(prompt, context) else None
+        if self._prompted or not is_command(text) or match_shape(text) is not None:
+            return None
+        if context.fenced:
+            waits = self._block is None or context.after_blank or (self._block.typed is not None and not self._block.lines)
+            return Prompt("", text.strip(), text[: len(text) - len(text.lstrip())], False) if waits else None
+        below = context.lines[context.place + 1].text if context.place + 1 < len(context.lines) else ""
+        shape = match_shape(below)
+        program = parse_typed(text).program
+        printed = shape is not None and program in shape.programs
+        return Prompt("", text.strip(), text[: len(text) - len(text.lstrip())], False) if printed else None
+
+    def _is_prompt_here(self, prompt: Prompt, context: Context) -> bool:
+        """Tell whether a bare `$`, `#` or `>` is a prompt where it stands, and not a sign within an output or a heading."""
+        block = self._block
+        if block is not None and block.prompt is not None and not context.after_blank and block.lines:
+            return prompt.text in {"$", block.prompt.text}
+        if prompt.text == "#" and not context.fenced:
+            return is_command(prompt.command)
+        return True
+
+    def _open_command(self, context: Context, prompt: Prompt) -> int:
+        self._prompted = self._prompted or prompt.text != ""
+        if len(prompt.text) > 1:
+            self._signs.add(prompt.text)
+        if not prompt.command:
+            return context.place + 1
+        end = _command_extent(context, prompt)
+        lines = list(context.lines[context.place : end])
+        command = join_command([prompt.command, *(line.text for line in lines[1:])])
+        here = _HERE.search(command)
+        if here is not None:
+            end = _here_extent(context.lines, end, here["word"])
+            lines = list(context.lines[context.place : end])
+        typed = parse_typed(command)
+        netns = self._places.locate(prompt, typed, self._regions)
+        self._block = Block(label=self._label(), prompt=prompt, typed=typed, typed_lines=lines, netns=netns)
+        return end
+
+    def _open_bare(self, context: Context, shape: Shape | None) -> int:
+        """Open a block for a line that belongs to none, or keep the line as prose."""
+        line = context.line
+        if shape is None and (is_place_note(context) or self._is_comment(context)):
+            self._note(line.text)
+        elif shape is not None or (context.fenced and not _is_only_prose(context)) or _is_code_paragraph(context):
+            if self._block is None:
+                self._block = Block(label=self._label(), is_code=shape is None and not context.fenced)
+            self._block.take(line, [], shape)
+        else:
+            self._note(line.text)
+        return context.place + 1
+
+    def _take_json(self, context: Context, extent: int, blanks: list[Line]) -> int:
+        block = self._block
+        if block is None or block.lines or (block.typed is None and context.after_blank):
+            self._close()
+            block = self._block = Block(label=self._label())
+        for line in context.lines[context.place : extent]:
+            block.take(line, blanks if line is context.line else [], None)
+        return extent
+
+    def _ends_output(self, context: Context, shape: Shape | None) -> bool:
+        """Tell whether a comment line in a console leads over to the next command."""
+        return shape is None and context.fenced and self._is_comment(context)
+
+    @staticmethod
+    def _is_comment(context: Context) -> bool:
+        if not context.fenced or _COMMENT.match(context.line.text) is None:
+            return False
+        following = next(
+            (line.text for line in context.lines[context.place + 1 :] if line.text.strip() and not _COMMENT.match(line.text)), ""
+        )
+        return match_prompt(following) is not None or is_command(following)
+
+    def _carried(self, context: Context, shape: Shape | None) -> Block | None:
+        """Go on with the same command in another block, where one command prints outputs of several shapes."""
+        block = self._block
+        if block is None or block.typed is None or shape is None or (context.after_blank and not context.fenced):
+            return None
+        several = (
+            len({step.program for step in block.typed.commands if step.operator != "|"}) > 1
+            or len([step for step in block.typed.commands if step.operator != "|"]) > 1
+        )
+        shown = block.program in {"cat", "less", "more", "tail", "head"} or block.shape is None
+        if not (several or shown) or not block.lines:
+            return None
+        return Block(label=block.label, prompt=block.prompt, typed=block.typed, netns=block.netns)
+
+    def _note(self, text: str) -> None:
+        """Keep a line of prose: the latest paragraph labels the next block."""
+        if not self._fresh:
+            self._prose = []
+        self._fresh = True
+        stripped = strip_markup(text)
+        if stripped:
+            self._prose.append(stripped)
+        if is_heading(text):
+            self._fresh = False
+
+    def _label(self) -> str | None:
+        text = " ".join(self._prose[-LABEL_LINES:])
+        self._fresh = False
+        return text[-LABEL_WIDTH:] or None
+
+    def _close(self) -> None:
+        if self._block is not None:
+            block, self._block = self._block, None
+            evidence = block.typed is not None and bool(block.typed_lines) and is_typed_evidence(block.typed)
+            self.sources.extend(block.sources(self._name, len(self.sources), typed_is_evidence=evidence))
+
+
+def _is_only_prose(context: Context) -> bool:
+    """Tell whether a line in a fence is a note and starts no output: prose, with a blank line or the end below it."""
+    return reads_as_prose(context.line.text) and (
+        context.place + 1 >= len(context.lines) or not context.lines[context.place + 1].text.strip()
+    )
+
+
+def _is_code_paragraph(context: Context) -> bool:
+    """Tell whether a paragraph is set off as code by its indentation, and holds nothing that reads as prose."""
+    if context.fenced or not context.after_blank:
+        return False
+    for line in context.lines[context.place :]:
+        if not line.text.strip():
+            return True
+        if _CODE_INDENT.match(line.text) is None or reads_as_prose(line.text) or is_heading(line.text):
+            return False
+    return True
+
+
+def _command_extent(context: Context, prompt: Prompt) -> int:
+    r"""Give the index after a command's last line: wrapped with `\`, or a quotation that goes on."""
+    end = context.place + 1
+    text = prompt.command
+    while end < len(context.lines) and text.rstrip().endswith("\\") and context.lines[end].text.strip():
+        text = context.lines[end].text
+        end += 1
+    if end == context.place + 1 and _is_open_quote(prompt.command):
+        for closing in range(end, min(end + 30, len(context.lines))):
+            if _is_open_quote(context.lines[closing].text):
+                return closing + 1
+    return end
+
+
+def _is_open_quote(text: str) -> bool:
+    bare = re.sub(r"\\.", "", text)
+    quote = next((sign for sign in bare if sign in "\"'"), "")
+    return bool(quote) and bare.count(quote) % 2 == 1 and (quote == '"' or re.search(r"\w'\w", bare) is None)
+
+
+def _here_extent(lines: Sequence[Line], start: int, word: str) -> int:
+    """Give the index after a here-document's end; `start` where it has none."""
+    end = next((i for i in range(start, len(lines)) if lines[i].text.strip() == word), None)
+    return start if end is None else end + 1
+
+
+def _json_extent(context: Context) -> int:
+    """Give the index after the JSON value that starts on this line; the line's own index where none does."""
+    if _JSON_START.match(context.line.text) is None:
+        return context.place
+    opening = context.line.text.strip()
+    if len(opening) == 1 and context.following.lstrip()[:1] not in '"{[}]':
+        return context.place
+    text = "\n".join(line.text for line in context.lines[context.place : context.place + _JSON_LINES]).lstrip()
+    try:
+        _, end = json.JSONDecoder().raw_decode(text)
+    except (ValueError, RecursionError):
+        return context.place
+    return context.place + text.count("\n", 0, end) + 1

@@ -1,0 +1,164 @@
+"""`ip rule`: policy rules, from text and from JSON. Both give the words of a rule to `_assemble`, where they become typed.
+
+What a selector does not say is not asked: a rule with a word that is not known here would match wrongly, so it is a gap.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from podpath.evidence.commands.command import parse_command, parse_family
+from podpath.evidence.formats import CERTAIN, NO, Format, sample, share
+from podpath.evidence.json_objects import JsonObject, head_of, lists_nothing, read_objects, text_of
+from podpath.evidence.records import PolicyRuleRecord, Reading
+from podpath.evidence.text.ledger import Ledger
+from podpath.evidence.text.scalars import parse_mark, parse_number, parse_prefix, parse_protocol, parse_range, parse_tos
+from podpath.evidence.text.tokenizer import Cursor, strip_terminal
+from podpath.net.addresses import Family, Prefix
+from podpath.net.provenance import Source, Span
+
+_LINE = re.compile(r"\s*(?P<priority>\d{1,10}):\s+(?P<rest>(?:not\s+)?from\s.*|(?:not\s+)?(?:to|fwmark|iif|oif|lookup)\s.*)")
+_SHAPE = re.compile(
+    r"\s*\d{1,10}:\s+(?:not\s+)?from\s+\S+\s+(?:.*\s)?(?:lookup\s+\S+|table\s+\S+|goto\s+\d+|prohibit|unreachable|blackhole|nop)(?:\s.*)?$"
+)
+_JSON = re.compile(r'"priority"\s*:\s*\d+')
+_JSON_SOURCE = re.compile(r'"src"\s*:\s*"')
+_EXPECTED = "a policy rule"
+
+_VALUES: Mapping[str, str] = {
+    "from": "src", "to": "dst", "fwmark": "fwmark", "iif": "iif", "oif": "oif", "uidrange": "uids", "ipproto": "ipproto",
+    "sport": "sport", "dport": "dport", "tos": "tos", "dsfield": "tos", "lookup": "table", "table": "table", "goto": "goto",
+    "suppress_prefixlength": "suppress_prefixlen", "suppress_ifgroup": "suppress_ifgroup", "proto": "protocol",
+    "protocol": "protocol", "realms": "flow", "realm": "flow", "tun_id": "tun_id",
+}  # fmt: skip
+"""Words that one value follows, by the key that stands for them here."""
+_SWITCHES: Mapping[str, str] = {
+    "not": "not", "prohibit": "action", "unreachable": "action", "blackhole": "action", "nop": "nop", "[detached]": "",
+    "[unresolved]": "", "l3mdev": "l3mdev",
+}  # fmt: skip
+_UNMODELLED = {"suppress_ifgroup": "suppress_ifgroup", "tun_id": "tun_id"}
+"""Selectors that the record has no field for: the rule would say too much without them."""
+_ACTIONS = frozenset({"prohibit", "unreachable", "blackhole", "nop"})
+
+
+def recognise(source: Source) -> int:
+    """Recognise `PRIORITY: from ... ACTION`."""
+    return CERTAIN if share(sample(source), _SHAPE) >= 0.5 else NO
+
+
+def read(source: Source) -> Reading:
+    """Read rules from text."""
+    ledger = Ledger(source)
+    family = _listed_family(source)
+    for index, raw in enumerate(source.lines):
+        line = strip_terminal(raw)
+        found = _LINE.match(line)
+        if found is None:
+            continue
+        try:
+            words = dict(_parse_words(Cursor(found["rest"])))
+            ledger.add(_assemble(words | {"priority": found["priority"]}, ledger.span(index), family))
+        except ValueError as error:
+            ledger.gap(index, str(error))
+    return ledger.close(_EXPECTED)
+
+
+def recognise_json(source: Source) -> int:
+    """Recognise objects with `priority` and `src`."""
+    head = head_of(source)
+    shown = _JSON.search(head) and _JSON_SOURCE.search(head)
+    return CERTAIN if shown or lists_nothing(source, "ip", "rule") else NO
+
+
+def read_json(source: Source) -> Reading:
+    """Read rules from JSON."""
+    family = _listed_family(source)
+
+    def build(ledger: Ledger, item: JsonObject) -> str | None:
+        try:
+            ledger.add(_assemble(_parse_members(item.value), ledger.span(item.first, item.last), family))
+        except ValueError as error:
+            return str(error)
+        return None
+
+    return read_objects(source, build, _EXPECTED)
+
+
+def _listed_family(source: Source) -> Family | None:
+    """Say the family of a listing; without `-6` in the command a rule shows it by its prefixes only."""
+    family = parse_family(source)
+    return 4 if family is None and parse_command(source.command).program == "ip" else family
+
+
+def _parse_words(cursor: Cursor) -> Iterator[tuple[str, str]]:
+    for word in cursor:
+        if word in _VALUES:
+            value = cursor.take()
+            if not value:
+                raise ValueError(f"the line ends after {word!r}")
+            yield ("l3mdev", "") if value == "[l3mdev-table]" else (_VALUES[word], value)
+        elif word in _SWITCHES:
+            yield _SWITCHES[word], word
+        else:
+            raise ValueError(f"expected a selector or an action of a policy rule, saw {word[:60]!r}")
+
+
+def _parse_members(value: Mapping[str, object]) -> dict[str, str]:
+    """Give the members of a JSON rule under the same keys and in the same spelling as the words of the text."""
+    words = {key: text_of(value, key) or "" for key in value}
+    if "priority" not in words or "src" not in words:
+        raise ValueError("expected a policy rule, saw an object without priority and src")
+    for key in ("src", "dst"):
+        if f"{key}len" in words:
+            words[key] += f"/{words[f'{key}len']}"
+    if "fwmask" in words:
+        words["fwmark"] += f"/{words['fwmask']}"
+    for key, first, last in (
+        ("uids", "uid_start", "uid_end"),
+        ("sport", "sport_start", "sport_end"),
+        ("dport", "dport_start", "dport_end"),
+    ):
+        if first in words and last in words:
+            words[key] = f"{words[first]}-{words[last]}"
+    return words
+
+
+def _assemble(words: Mapping[str, str], span: Span, listed: Family | None) -> PolicyRuleRecord:
+    missing = next((name for key, name in _UNMODELLED.items() if key in words), None)
+    if missing is not None:
+        raise ValueError(f"expected a policy rule without {missing}, which is not modelled")
+    src, dst = (_prefix(words.get(key), listed) for key in ("src", "dst"))
+    action = words.get("action") or ("nop" if "nop" in words else "goto" if "goto" in words else "lookup")
+    if action == "lookup" and "table" not in words and "l3mdev" not in words:
+        raise ValueError("expected what the policy rule does (lookup TABLE, goto, unreachable, ...), saw the end")
+    suppress = words.get("suppress_prefixlen")
+    return PolicyRuleRecord(
+        span=span,
+        family=next((prefix.family for prefix in (src, dst) if prefix is not None), listed or 4),
+        priority=parse_number(words["priority"]),
+        negated="not" in words,
+        src=src,
+        dst=dst,
+        iif=words.get("iif"),
+        oif=words.get("oif"),
+        mark=parse_mark(words["fwmark"]) if "fwmark" in words else None,
+        tos=parse_tos(words["tos"]) if "tos" in words else None,
+        protocol=parse_protocol(words["ipproto"]) if "ipproto" in words else None,
+        sport=parse_range(words["sport"]) if "sport" in words else None,
+        dport=parse_range(words["dport"]) if "dport" in words else None,
+        uids=parse_range(words["uids"], 0xFFFFFFFF) if "uids" in words else None,
+        l3mdev="l3mdev" in words,
+        action=action,
+        table=words.get("table"),
+        goto=parse_number(words["goto"]) if "goto" in words else None,
+        suppress_prefixlength=parse_number(suppress) if suppress is not None else None,
+    )
+
+
+def _prefix(text: str | None, family: Family | None) -> Prefix | None:
+    """Read a selector's prefix; None for `all`, which selects nothing."""
+    return None if text in {None, "all", "any", "default", "0/0"} else parse_prefix(text or "", family)
+
+
+FORMATS = (Format("ip rule", recognise, read), Format("ip -j rule", recognise_json, read_json))

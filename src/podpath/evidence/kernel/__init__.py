@@ -1,0 +1,1 @@
+"""The node's kernel: its release, modules, sysctls and counters."""

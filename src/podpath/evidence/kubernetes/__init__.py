@@ -1,0 +1,1 @@
+"""kubectl's outputs and CNI configurations."""

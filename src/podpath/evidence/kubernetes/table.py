@@ -1,0 +1,38 @@
+"""kubectl's tables: cells by the columns of the heading, or by wide gaps where a paste has moved them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from podpath.evidence.text.tokenizer import Column, parse_columns
+
+_HEADING = re.compile(r"\s*(?:NAMESPACE\s+)?(?:NAME|LAST SEEN|FIRST SEEN)\s+[A-Z]")
+_GAP = re.compile(r"\s{2,}|\t+")
+
+
+def is_heading(line: str) -> bool:
+    """Tell whether a line is the heading of one of kubectl's tables."""
+    return _HEADING.match(line) is not None and line.upper() == line
+
+
+def parse_heading(line: str) -> tuple[Column, ...]:
+    """Give the columns of a heading."""
+    return tuple(parse_columns(line.expandtabs(8)))
+
+
+def parse_row(columns: Sequence[Column], line: str) -> Mapping[str, str] | None:
+    """Give the cells of a row by their titles; None where the row does not fit the heading."""
+    text = line.expandtabs(8)
+    fits = all(column.start == 0 or text[column.start - 1 : column.start] in {" ", ""} for column in columns)
+    if fits:
+        cells = [text[column.start : column.end].strip() for column in columns]
+        named = [cell for column, cell in zip(columns, cells, strict=True) if column.title in {"NAME", "NAMESPACE"}]
+        if all(cells[:1]) and not any("  " in cell for cell in cells[:-1]) and not any(" " in cell for cell in named):
+            return {column.title: cell for column, cell in zip(columns, cells, strict=True)}
+    parts = _GAP.split(line.strip(), maxsplit=len(columns) - 1)
+    if " " in parts[0]:
+        parts = line.split(maxsplit=len(columns) - 1)
+    if len(parts) < 2:
+        return None
+    return {column.title: cell for column, cell in zip(columns, parts, strict=False)}

@@ -1,0 +1,1 @@
+"""State of netfilter beside its rules: tracked connections and sets of addresses."""

@@ -1,0 +1,1 @@
+"""net-tools: `arp`, `route`, `netstat`, and `ss`, which took over netstat's place."""

@@ -1,0 +1,1 @@
+"""nft's rulesets, in its own language and as JSON."""

@@ -1,0 +1,126 @@
+"""`nft -j list ruleset`: tables, chains, sets and rules of native nftables, one object each."""
+
+from __future__ import annotations
+
+import re
+
+from podpath.evidence.formats import CERTAIN, NO, Format
+from podpath.evidence.json_objects import Damage, JsonObject, head_of, number_of, object_of, scan_objects, text_of, words_of
+from podpath.evidence.nft.listing import scope_of
+from podpath.evidence.nft.records import NftChainRecord, NftListingRecord, NftRuleRecord, NftSetRecord, NftTableRecord
+from podpath.evidence.nft.terms_json import JsonMapping, parse_element, parse_statement
+from podpath.evidence.records import Reading, Record
+from podpath.evidence.text.ledger import Ledger
+from podpath.net.provenance import Source, Span
+
+_START = re.compile(r'\{\s*"nftables"\s*:\s*\[')
+_CLOSING = re.compile(r"[\s,\[\]{}]*")
+_NO_RULES = frozenset({"metainfo", "element"})
+_OBJECTS = frozenset(
+    {"counter", "quota", "ct helper", "limit", "flowtable", "ct timeout", "ct expectation", "synproxy", "secmark"}
+)
+
+
+def recognise(source: Source) -> int:
+    """Recognise the one object that all of nft's JSON is in."""
+    return CERTAIN if _START.match(head_of(source).lstrip(" \t\n\ufeff")) else NO
+
+
+def read(source: Source) -> Reading:
+    """Read every object of the listing."""
+    ledger = Ledger(source)
+    text = "\n".join(source.lines)
+    found = _START.search(text)
+    start = found.end() if found is not None else 0
+    damaged = False
+    for item in scan_objects(source, start):
+        if isinstance(item, JsonObject):
+            why = _add(ledger, item)
+        elif _CLOSING.fullmatch("\n".join(source.lines[item.first : item.last + 1])[-40:]) or _is_end(source, item):
+            continue
+        else:
+            why = item.why
+            damaged = True
+        if why is not None:
+            ledger.gap(item.first, why, item.last)
+    for index, line in enumerate(source.lines):
+        if line and not ledger.is_claimed(index) and not line.isspace() and (_CLOSING.fullmatch(line) or index == 0):
+            ledger.head(index)
+    whole = not damaged and not ledger.gaps and text.rstrip().endswith("}")
+    span = ledger.span(0, len(source.lines) - 1)
+    ledger.add(NftListingRecord(span=span, scope=scope_of(source.command) or "ruleset", whole=whole))
+    return ledger.close("an object of nft's")
+
+
+def _is_end(source: Source, item: Damage) -> bool:
+    """Tell whether what is no object is only the end of the whole: `]}` behind the last one on its line."""
+    return (
+        item.last == len(source.lines) - 1 and source.lines[-1].rstrip().endswith("]}") and item.why == "expected a JSON object"
+    )
+
+
+def _add(ledger: Ledger, item: JsonObject) -> str | None:
+    """Add one object's records; give the reason where it cannot be read."""
+    if len(item.value) != 1:
+        return "expected one object of nft's"
+    ((kind, _),) = item.value.items()
+    body = object_of(item.value, kind)
+    span = ledger.span(item.first, item.last)
+    if kind == "metainfo":
+        ledger.head(item.first, item.last)
+        return None
+    record = _build(kind, body, span)
+    if record is None:
+        return f"an object of nft that is not known: {kind}" if kind not in _NO_RULES else None
+    ledger.add(record)
+    return None
+
+
+def _build(kind: str, body: JsonMapping, span: Span) -> Record | None:
+    family, table, name = text_of(body, "family") or "", text_of(body, "table") or "", text_of(body, "name") or ""
+    if kind == "table":
+        return NftTableRecord(span=span, family=family, name=name, flags=words_of(body, "flags"))
+    if kind == "chain":
+        devices = words_of(body, "dev") or tuple(text for text in (text_of(body, "dev"),) if text)
+        priority = body.get("prio", 0)
+        return NftChainRecord(
+            span=span, family=family, table=table, name=name, type=text_of(body, "type") or "", hook=text_of(body, "hook") or "",
+            priority=priority if isinstance(priority, int) else 0, policy=text_of(body, "policy") or "accept", devices=devices,
+            handle=number_of(body, "handle"),
+        )  # fmt: skip
+    if kind in {"set", "map"}:
+        return _build_set(kind, body, span)
+    if kind == "rule":
+        expressions = body.get("expr")
+        statements = tuple(map(parse_statement, expressions)) if isinstance(expressions, list) else ()
+        return NftRuleRecord(
+            span=span, family=family, table=table, chain=text_of(body, "chain") or "", statements=statements,
+            handle=number_of(body, "handle"), comment=text_of(body, "comment") or "",
+        )  # fmt: skip
+    if kind in _OBJECTS:
+        return NftTableRecord(span=span, family=family, name=table, objects=(_spell_object(kind, name),))
+    return None
+
+
+def _spell_object(kind: str, name: str) -> str:
+    return f"{kind} {name} {{ }}"
+
+
+def _build_set(kind: str, body: JsonMapping, span: Span) -> NftSetRecord:
+    types = words_of(body, "type") or tuple(text for text in (text_of(body, "type"),) if text)
+    elements = body.get("elem")
+    items = elements if isinstance(elements, list) else [] if elements is None else [elements]
+    options = tuple(f"{key} {value}" for key, value in (("size", body.get("size")),) if value is not None)
+    timeout = number_of(body, "timeout")
+    if timeout is not None:
+        options = (*options, f"timeout {timeout}s")
+    data = body.get("map")
+    return NftSetRecord(
+        span=span, family=text_of(body, "family") or "", table=text_of(body, "table") or "", name=text_of(body, "name") or "",
+        types=types, data=" . ".join(map(str, data)) if isinstance(data, list) else str(data) if kind == "map" and data else "",
+        flags=words_of(body, "flags"), options=options,
+        elements=tuple(parse_element(item, is_map=kind == "map") for item in items),
+    )  # fmt: skip
+
+
+FORMAT = Format("nft -j list ruleset", recognise, read)

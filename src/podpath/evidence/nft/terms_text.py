@@ -1,0 +1,226 @@
+"""Expressions of nft's own language (nft(8)) to the terms of `net.nft`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from podpath.evidence.nft.tokens import Words
+from podpath.net import nft
+
+HEADERS = frozenset(
+    {"ip", "ip6", "tcp", "udp", "th", "sctp", "udplite", "dccp", "icmp", "icmpv6", "ether", "arp", "vlan", "esp", "ah", "comp",
+     "igmp"}
+)  # fmt: skip
+BARE_META = frozenset(
+    {"mark", "iif", "oif", "iifname", "oifname", "iiftype", "oiftype", "iifgroup", "oifgroup", "skuid", "skgid", "nftrace",
+     "rtclassid", "pkttype", "cpu", "cgroup", "l4proto", "nfproto", "length", "protocol", "priority"}
+)  # fmt: skip
+"""Keys of meta that may stand without the word."""
+VERDICTS = frozenset({"accept", "drop", "continue", "return", "jump", "goto"})
+_FIB_FLAGS = frozenset({"saddr", "daddr", "mark", "iif", "oif"})
+_OPERATORS: Mapping[str, tuple[str, int]] = {
+    "|": ("|", 1), "or": ("|", 1), "^": ("^", 2), "xor": ("^", 2), "&": ("&", 3), "and": ("&", 3), "<<": ("<<", 4),
+    ">>": (">>", 4),
+}  # fmt: skip
+"""The operators with how tightly each binds."""
+_NETWORK = re.compile(r"(?P<address>[0-9A-Fa-f.:]+)/(?P<length>\d+)")
+_INTERVAL = re.compile(r"(?P<first>[0-9A-Fa-f][0-9A-Fa-f.:x]*|::[0-9A-Fa-f:]*)-(?P<last>[0-9A-Fa-f:][0-9A-Fa-f.:x]*)")
+_OPAQUE = frozenset({"rt", "socket", "osf", "ipsec", "exthdr", "rt0", "frag", "hbh", "dst", "mh", "tunnel"})
+
+
+def parse_expression(words: Words, tightness: int = 0) -> nft.Expression:
+    """Read an expression that has a value for each packet, up to the first word that cannot go on with it."""
+    left = _parse_concat(words)
+    while not words.is_done and words.peek() in _OPERATORS and words.sees(words.peek()):
+        sign, strength = _OPERATORS[words.peek()]
+        if strength <= tightness:
+            break
+        words.take()
+        left = nft.Binary(sign, left, parse_expression(words, strength))
+    if words.accept("map"):
+        return nft.MapOf(left, parse_data(words))
+    return left
+
+
+def _parse_concat(words: Words) -> nft.Expression:
+    first = _parse_primary(words)
+    if not words.sees("."):
+        return first
+    parts = [first]
+    while words.accept("."):
+        parts.append(_parse_primary(words))
+    return nft.Concat(tuple(parts))
+
+
+def _parse_primary(words: Words) -> nft.Expression:  # noqa: PLR0911  # one arm for each kind of expression
+    if words.sees("("):
+        words.take()
+        inner = parse_expression(words)
+        words.expect(")")
+        return _as_flags(inner)
+    if words.sees("{"):
+        return parse_set(words)
+    word = words.peek()
+    if words.sees(*HEADERS):
+        return _parse_header(words)
+    if words.sees(*_OPAQUE):
+        return nft.Opaque(f"{words.take()} {words.take()}")
+    if words.accept("meta"):
+        return nft.Meta(words.take())
+    if words.sees(*BARE_META):
+        return nft.Meta(words.take())
+    if words.accept("ct"):
+        return _parse_ct(words)
+    if words.accept("fib"):
+        return _parse_fib(words)
+    if words.accept("numgen"):
+        return _parse_numgen(words)
+    if words.sees("jhash", "symhash"):
+        return _parse_hash(words)
+    if word.startswith("@"):
+        return _parse_reference(words)
+    return parse_constant(words)
+
+
+def _as_flags(expression: nft.Expression) -> nft.Expression:
+    """Take `fin | syn`, an operation on constants, for the several values that it is."""
+    match expression:
+        case nft.Binary("|", left, nft.Literal() as last):
+            first = _as_flags(left) if isinstance(left, nft.Binary) else left
+            if isinstance(first, nft.Literal):
+                return nft.Flags((first, last))
+            if isinstance(first, nft.Flags):
+                return nft.Flags((*first.items, last))
+            return expression
+        case _:
+            return expression
+
+
+def _parse_header(words: Words) -> nft.Expression:
+    protocol = words.take()
+    field = words.take()
+    if (protocol, field) == ("tcp", "option"):
+        return nft.Opaque(f"tcp option {words.take()} {words.take()}")
+    if field == "option":
+        raise ValueError(f"an option of the {protocol} header")
+    return nft.Payload(protocol, field)
+
+
+def _parse_reference(words: Words) -> nft.Expression:
+    name = words.take()[1:]
+    if words.sees(","):
+        parts = [name]
+        while words.accept(","):
+            parts.append(words.take())
+        return nft.Opaque(f"@{','.join(parts)}")
+    return nft.SetRef(name)
+
+
+def _parse_ct(words: Words) -> nft.Expression:
+    direction = words.accept("original", "reply")
+    key = words.take()
+    if key in {"ip", "ip6"}:
+        key = f"{key} {words.take()}"
+    if key == "count":
+        return nft.Opaque("ct count")
+    return nft.Ct(key, direction)
+
+
+def _parse_fib(words: Words) -> nft.Fib:
+    flags = [words.take()]
+    while words.accept("."):
+        flags.append(words.take())
+    if not set(flags) <= _FIB_FLAGS:
+        raise ValueError(f"expected what fib looks up, saw {flags}")
+    return nft.Fib(tuple(flags), words.take())
+
+
+def _parse_numgen(words: Words) -> nft.Numgen:
+    mode = words.take()
+    words.expect("mod")
+    mod = int(words.take(), 0)
+    return nft.Numgen(mode, mod, int(words.take(), 0) if words.accept("offset") else 0)
+
+
+def _parse_hash(words: Words) -> nft.Hash:
+    kind = words.take()
+    key = None if words.sees("mod") else parse_expression(words)
+    words.expect("mod")
+    mod = int(words.take(), 0)
+    seed = int(words.take(), 0) if words.accept("seed") else None
+    return nft.Hash(kind, mod, int(words.take(), 0) if words.accept("offset") else 0, seed, key)
+
+
+def parse_data(words: Words) -> nft.SetRef | nft.SetOf:
+    """Read what `map` and `vmap` look into."""
+    if words.sees("{"):
+        return parse_set(words)
+    name = words.take()
+    if not name.startswith("@"):
+        raise ValueError(f"expected a map, saw {name!r}")
+    return nft.SetRef(name[1:])
+
+
+def parse_set(words: Words) -> nft.SetOf:
+    """Read `{ ... }`."""
+    words.expect("{")
+    elements = []
+    while not words.sees("}"):
+        elements.append(_parse_element(words))
+        if not words.accept(","):
+            break
+    words.expect("}")
+    return nft.SetOf(tuple(elements))
+
+
+def _parse_element(words: Words) -> nft.Element:
+    parts = [parse_constant(words)]
+    while words.accept("."):
+        parts.append(parse_constant(words))
+    key = parts[0] if len(parts) == 1 else nft.Concat(tuple(parts))
+    timeout = comment = ""
+    data: nft.Expression | None = None
+    while not words.is_done and not words.sees(",", "}"):
+        word = words.take()
+        if word == "timeout":
+            timeout = words.take()
+        elif word == "comment":
+            comment = words.take()
+        elif word == ":":
+            data = _parse_element_data(words)
+        elif word not in {"expires", "counter", "packets", "bytes"} and not word[:1].isdigit():
+            raise ValueError(f"expected a property of an element, saw {word!r}")
+    return nft.Element(key, data, timeout, comment)
+
+
+def _parse_element_data(words: Words) -> nft.Expression:
+    if words.sees(*VERDICTS):
+        return parse_verdict(words)
+    parts = [parse_constant(words)]
+    while words.accept("."):
+        parts.append(parse_constant(words))
+    return parts[0] if len(parts) == 1 else nft.Concat(tuple(parts))
+
+
+def parse_verdict(words: Words) -> nft.Verdict:
+    """Read a verdict."""
+    kind = words.take()
+    return nft.Verdict(kind, words.take()) if kind in {"jump", "goto"} else nft.Verdict(kind)
+
+
+def parse_constant(words: Words) -> nft.Expression:
+    """Read a constant: a value, a prefix or a range."""
+    quoted = not words.is_done and words.tokens[words.place].kind == "quoted"
+    if not quoted and words.sees("{", "}", ",", ")", "(", ";"):
+        raise ValueError(f"expected a value, saw {words.peek()!r}")
+    text = words.take()
+    if quoted:
+        return nft.Literal(text)
+    network = _NETWORK.fullmatch(text)
+    if network is not None:
+        return nft.Network(network["address"], int(network["length"]))
+    interval = _INTERVAL.fullmatch(text)
+    if interval is not None:
+        return nft.Interval(nft.Literal(interval["first"]), nft.Literal(interval["last"]))
+    return nft.Literal(text)

@@ -1,0 +1,89 @@
+"""`ovs-vsctl show`: bridges, their ports, and the interfaces of each (utilities/ovs-vsctl.c:show_db, Open vSwitch 2.5 to 3.5)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
+from podpath.evidence.records import OvsPortRecord, Reading
+from podpath.evidence.text.line_ledger import LineLedger
+from podpath.evidence.text.tokenizer import scan_quoted
+from podpath.net.provenance import Source
+
+_TABLE = re.compile(r"\s*(?P<table>Bridge|Port|Interface)\s+(?P<name>\"[^\"]*\"|\S+)\s*$")
+_TYPE = re.compile(r"\s*type:\s+(?P<type>\S+)\s*$")
+_TAG = re.compile(r"\s*tag:\s+(?P<tag>\d+)\s*$")
+_OTHER = re.compile(
+    r"\s*(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}\s*$|ovs_version: |(?:Controller|Manager) |is_connected: |fail_mode: |trunks: |"
+    r"options: |datapath_type: |vlan_mode: |error: |qos: |bfd: |lldp: |status: |\w+: )"
+)
+
+
+class _Row(NamedTuple):
+    table: str
+    name: str
+    first: int
+
+
+def recognise_show(source: Source) -> int:
+    """Recognise the nested tables by their names."""
+    lines = sample(source)
+    tables = [found["table"] for found in map(_TABLE.match, lines) if found is not None]
+    if not tables:
+        return LIKELY if any(line.strip().startswith("ovs_version: ") for line in lines) else NO
+    return CERTAIN if len(set(tables)) > 1 or any("ovs_version" in line for line in lines) else LIKELY
+
+
+def read_show(source: Source) -> Reading:
+    """Read every port with its interfaces; a port of a fragment without its bridge keeps an empty bridge name."""
+    ledger = LineLedger(source)
+    bridge = ""
+    rows = list(_rows(ledger))
+    for place, row in enumerate(rows):
+        if row.table == "Bridge":
+            bridge = row.name
+            ledger.head(row.first)
+        elif row.table == "Port":
+            following = next((other.first for other in rows[place + 1 :] if other.table != "Interface"), len(ledger.lines))
+            _read_port(ledger, bridge, row, following)
+        elif not any(other.table == "Port" for other in rows[:place]):
+            ledger.gap(row.first, "expected a port around the interface, saw none")
+    for index, line in enumerate(ledger.lines):
+        if not ledger.is_claimed(index) and _OTHER.match(line):
+            ledger.head(index)
+    return ledger.close("a bridge, port or interface of Open vSwitch")
+
+
+def _rows(ledger: LineLedger) -> Iterator[_Row]:
+    for index, line in enumerate(ledger.lines):
+        found = _TABLE.match(line)
+        if found is not None:
+            yield _Row(found["table"], scan_quoted(found["name"])[0].text, index)
+
+
+def _read_port(ledger: LineLedger, bridge: str, port: _Row, following: int) -> None:
+    interfaces: list[tuple[str, str | None]] = []
+    tag: int | None = None
+    last = port.first
+    for index in range(port.first + 1, following):
+        line = ledger.lines[index]
+        if not line.strip():
+            break
+        table, kind, vlan = _TABLE.match(line), _TYPE.match(line), _TAG.match(line)
+        if table is not None:
+            interfaces.append((scan_quoted(table["name"])[0].text, None))
+        elif kind is not None and interfaces:
+            interfaces[-1] = (interfaces[-1][0], kind["type"])
+        elif vlan is not None:
+            tag = int(vlan["tag"])
+        elif not line.strip().startswith(("options:", "trunks:", "vlan_mode:", "error:", "qos:", "bfd", "lldp")):
+            break
+        last = index
+    ledger.add(
+        OvsPortRecord(span=ledger.span(port.first, last), bridge=bridge, port=port.name, interfaces=tuple(interfaces), tag=tag)
+    )
+
+
+FORMAT = Format("ovs-vsctl show", recognise_show, read_show)

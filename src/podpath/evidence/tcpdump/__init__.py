@@ -1,0 +1,1 @@
+"""tcpdump's text: frames, packets and what they carry."""

@@ -1,0 +1,25 @@
+"""Whether a name server answered."""
+
+from __future__ import annotations
+
+import pytest
+
+from podpath.evidence.attempts.resolvers import read_resolver, recognise_resolver
+from tests.evidence.attempted import attempted
+from tests.evidence.consoles import block
+
+TEXTS = [
+    ("nslookup web 10.9.0.10", ";; connection timed out; no servers could be reached", "timeout"),
+    ("dig @10.9.0.10 web", ";; communications error to 10.9.0.10#53: timed out", "timeout"),
+    ("dig @10.9.0.10 web", ";; communications error to 10.9.0.10#53: connection refused", "refused"),
+    ("nslookup web", "Server:    10.9.0.10\nAddress 1: 10.9.0.10 dns.example\n\nName:      web\nAddress 1: 10.9.0.1 web", "ok"),
+    (None, "Server:\t\t10.9.0.10\nAddress:\t10.9.0.10#53\n\n** server can't find web: NXDOMAIN", "ok"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("command", "text", "result"), TEXTS)
+def test_answers(command: str | None, text: str, result: str) -> None:
+    """An answer is a success, whatever it says; silence is a timeout."""
+    source = block(text, command)
+    assert recognise_resolver(source)
+    assert [("udp", "10.9.0.10:53", result, "DNS lookup", "host" if command else None)] == attempted(read_resolver(source))

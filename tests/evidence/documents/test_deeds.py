@@ -1,0 +1,68 @@
+"""Commands that change the node are told from those that look."""
+
+from __future__ import annotations
+
+import pytest
+
+from podpath.evidence.commands.typed import parse_typed
+from podpath.evidence.documents.deeds import is_deed, read_typed
+from podpath.evidence.documents.document import split_document
+from podpath.evidence.kubernetes.records import CiliumOptionRecord
+from podpath.evidence.recognition import read
+from podpath.evidence.records import DeedRecord, HeadingRecord
+
+DEEDS = [
+    "modprobe br_netfilter", "sudo sysctl -w net.ipv4.ip_forward=1", "sysctl net.ipv4.ip_forward=1", "sysctl --system",
+    "echo 1 > /proc/sys/net/ipv4/ip_forward", "echo 0 | sudo tee /proc/sys/net/ipv4/conf/all/rp_filter",
+    "ip route del 169.254.0.0/16 dev eth0", "ip r d default", "ip link set eth0 up", "ip -6 addr add fd00::1/64 dev eth0",
+    "route del -net 169.254.0.0 netmask 255.255.0.0 dev eth0", "iptables -I FORWARD -j ACCEPT", "iptables -t nat -F",
+    "iptables -P FORWARD ACCEPT", "systemctl restart kube-proxy", "kubectl -n kube-system rollout restart ds/cilium",
+    "kubectl apply -f x.yaml", "conntrack -D -p udp", "ovs-appctl bond/set-active-slave bond0 eth1", "rpm -Uvh polkit.rpm",
+    "nsenter -t 12 -n ip route add default via 10.0.0.1", "ifconfig eth0 down",
+]  # fmt: skip
+LOOKS = [
+    "modprobe -n br_netfilter", "sysctl net.ipv4.ip_forward", "sysctl -a", "cat /proc/sys/net/ipv4/ip_forward",
+    "echo hello > x.txt",
+    "ip route show table 5", "ip r", "ip a s", "ip route get 10.0.0.1", "ip -d link", "ip monitor route", "route -n",
+    "iptables -t nat -nvL", "iptables -S", "systemctl status kubelet", "kubectl get pods", "kubectl describe pod x",
+    "rpm -q polkit",
+    "conntrack -L", "ovs-vsctl show", "tcpdump -i any", "lsmod", "ifconfig eth0", "",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("command", DEEDS)
+def test_deeds(command: str) -> None:
+    """Commands that change state, through whatever wrapper, are deeds."""
+    assert is_deed(parse_typed(command))
+
+
+@pytest.mark.parametrize("command", LOOKS)
+def test_looks(command: str) -> None:
+    """Commands that only show are none."""
+    assert not is_deed(parse_typed(command))
+
+
+def test_a_deed_is_quoted_where_it_was_typed() -> None:
+    """Its record quotes the line with its prompt."""
+    (source,) = split_document("t", ["```", "root@w1:~# modprobe br_netfilter", "```"])
+    reading = read(source)
+    assert reading is not None
+    (deed,) = reading.records
+    assert isinstance(deed, DeedRecord)
+    assert ("modprobe br_netfilter", 2, "root@w1:~# modprobe br_netfilter") == (deed.command, deed.span.line, deed.span.text)
+
+
+def test_options_are_quoted_line_by_line() -> None:
+    """An option of a wrapped command stands at its own line."""
+    text = ["```", "$ cilium install --version=1.11.1 \\", "    --helm-set bpf.masquerade=true", "```"]
+    (source,) = split_document("t", text)
+    option = next(one for one in read_typed(source).records if isinstance(one, CiliumOptionRecord) and one.key != "version")
+    assert ("enable-bpf-masquerade", 3) == (option.key, option.span.line)
+
+
+def test_silence_is_kept() -> None:
+    """A command that printed nothing is kept as such, and quoted with its prompt."""
+    source = split_document("t", ["```", "$ tcpdump -i eth0 -w eth0.pcap", "$ ip a", "```"])[0]
+    (record,) = read_typed(source).records
+    assert isinstance(record, HeadingRecord)
+    assert "$ tcpdump -i eth0 -w eth0.pcap" == record.span.text

@@ -1,0 +1,222 @@
+"""A document is split into commands and their outputs, wherever its prose stands."""
+
+from __future__ import annotations
+
+import pathlib
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from podpath.evidence.documents.document import split_document
+from podpath.net.provenance import Source
+
+TICKETS = pathlib.Path(__file__).parents[2] / "data" / "tickets"
+
+INCIDENTS = pathlib.Path(__file__).parents[3] / "examples" / "incidents"
+
+FENCED = """\
+# Pods cannot reach the API
+
+On the bad node:
+
+```console
+$ sudo ip route
+default via 10.0.0.1 dev eth0
+10.0.0.0/24 dev eth0 proto kernel scope link src 10.0.0.7
+
+# the rules, too
+$ iptables -S FORWARD
+-P FORWARD DROP
+-A FORWARD -m conntrack --ctstate INVALID -j DROP
+$ modprobe br_netfilter
+```
+
+and on a good one:
+
+```
+[root@w2 ~]# ip route
+default via 10.0.0.1 dev eth0
+```
+"""
+PLAIN = """\
+When the pod talks to the service there is no answer.
+
+  1. The pod sends a SYN
+  2. Conntrack keeps it:
+
+    root@ip-10-1-1-4:/home/admin# conntrack -L|grep 10.9.0.3
+    tcp      6 118 SYN_SENT src=10.4.0.5 dst=10.9.0.3 sport=5084 dport=80 [UNREPLIED] src=10.4.0.6 dst=10.4.0.5 sport=80 dport=84
+
+  3. The other pod answers, and that is not translated back
+
+Here is what we saw:
+
+root@ip-10-1-1-4:/home/admin# tcpdump -i cni0 -n
+SYN of the client:
+15:26:01.221833 IP 10.4.0.5.5084 > 10.9.0.3.80: Flags [S], seq 50, win 26733, length 0
+
+SYN+ACK:
+15:26:01.222151 IP 10.4.0.6.80 > 10.4.0.5.5084: Flags [S.], seq 28, ack 51, win 26697, length 0
+
+The rules that matter here:
+
+-A PREROUTING -m comment --comment "kubernetes service portals" -j KUBE-SERVICES
+
+-A KUBE-SERVICES -d 10.9.0.3/32 -p tcp -m tcp --dport 80 -j KUBE-SVC-AAAA
+
+If we use the pod's own address, then the connection works.
+"""
+
+
+def _split(text: str) -> tuple[Source, ...]:
+    return split_document("ticket.md", text.split("\n"))
+
+
+def _shape(sources: tuple[Source, ...]) -> list[tuple[str | None, tuple[str, ...]]]:
+    return [(source.command, source.lines) for source in sources]
+
+
+def test_commands_in_a_fence_part() -> None:
+    """Each prompt starts a source; a comment belongs to none; what changes the node stands with its own line."""
+    sources = _split(FENCED)
+    assert [
+        ("ip route", 7, 2), ("iptables -S FORWARD", 12, 2), ("modprobe br_netfilter", 14, 1), ("ip route", 21, 1),
+    ] == [(source.command, source.first_line, len(source.lines)) for source in sources]  # fmt: skip
+    assert ("$ modprobe br_netfilter",) == sources[2].lines
+
+
+def test_labels_introduce_blocks() -> None:
+    """The prose above a block is its label, and a comment within it too."""
+    assert ["On the bad node:", "the rules, too", "the rules, too", "and on a good one:"] == [
+        source.label for source in _split(FENCED)
+    ]
+
+
+def test_prompts_name_hosts() -> None:
+    """The prompt is kept."""
+    assert "[root@w2 ~]#" == _split(FENCED)[-1].prompt
+
+
+def test_plain_text_has_no_fences() -> None:
+    """Outputs are found between prose by prompts and by the shape of their lines; notes between packets stay with them."""
+    sources = _split(PLAIN)
+    assert ["conntrack -L|grep 10.9.0.3", "tcpdump -i cni0 -n", None] == [source.command for source in sources]
+    assert sources[0].lines[0].startswith("tcp      6 118")
+    assert 5 == len(sources[1].lines)
+    assert ["-A PREROUTING", "", "-A KUBE-SERVICES"] == [re.match(r"(?:-A \S+)?", line)[0] for line in sources[2].lines]  # type: ignore[index]
+    assert "The rules that matter here:" == sources[2].label
+
+
+@pytest.mark.parametrize("folder", sorted(TICKETS.iterdir()), ids=lambda folder: folder.name)
+def test_fences_do_not_matter(folder: pathlib.Path) -> None:
+    """The same console lines give the same sources with their fences and without."""
+    fenced = split_document("a", (folder / "console.md").read_text().split("\n"))
+    bare = split_document("a", (folder / "console.txt").read_text().split("\n"))
+    assert _shape(fenced) == _shape(bare)
+
+
+@pytest.mark.parametrize("ticket", sorted(INCIDENTS.glob("*/ticket.md")), ids=lambda ticket: ticket.parent.name)
+def test_prose_does_not_matter(ticket: pathlib.Path) -> None:
+    """A ticket of which only the console lines are left gives the same sources."""
+    text = ticket.read_text("utf-8")
+    console = "\n".join(re.findall(r"```[^\n]*\n(.*?)```", text, re.DOTALL))
+    assert _shape(_split(text)) == _shape(_split(console))
+
+
+def test_wrapped_commands_are_joined() -> None:
+    """A command over several lines is one, and its lines are its evidence where it changes something."""
+    text = "```\n$ cilium install --version=1.11.1 \\\n    --helm-set bpf.masquerade=true\n$ ip a\n1: lo: <LOOPBACK> mtu 9\n```"
+    first, second = _split(text)
+    assert "cilium install --version=1.11.1 --helm-set bpf.masquerade=true" == first.command
+    assert 2 == len(first.lines)
+    assert ("ip a", 5) == (second.command, second.first_line)
+
+
+def test_a_silent_command_is_a_source() -> None:
+    """A command that printed nothing is a source without lines, which still can be quoted."""
+    source = _split("```\n# lsmod | grep br_netfilter\n# ip a\n1: lo: <LOOPBACK> mtu 9\n```")[0]
+    assert ("lsmod | grep br_netfilter", ()) == (source.command, source.lines)
+
+
+def test_entities_are_decoded() -> None:
+    """`&gt;` and its like are the characters they stand for, and numbers stay right."""
+    source = _split("<p>x</p>\n<pre>\n# ip -o link\n1: lo: &lt;LOOPBACK&gt; mtu 65536 &amp;\n</pre>")[0]
+    assert (("1: lo: <LOOPBACK> mtu 65536 &",), 4) == (source.lines, source.first_line)
+
+
+def test_quoted_console_is_read() -> None:
+    """A ticket that is quoted in a mail keeps its commands."""
+    source = _split("> we see this:\n> $ ip route\n> default via 10.0.0.1 dev eth0\n\nWhat is wrong with it?")[0]
+    assert ("ip route", ("default via 10.0.0.1 dev eth0",)) == (source.command, source.lines)
+
+
+def test_a_shell_in_a_pod_is_followed() -> None:
+    """Commands typed after `kubectl exec -it` run in the pod, until its shell is left."""
+    text = """```
+$ kubectl exec -it -n prod web-0 -- sh
+/ # ip route
+default via 10.4.0.1 dev eth0
+/ # exit
+$ ip route
+default via 10.0.0.1 dev eth0
+```"""
+    assert [("ip route", "pod/prod/web-0"), ("ip route", None)] == [
+        (source.command, source.netns) for source in _split(text) if source.lines
+    ]
+
+
+def test_request_lines_of_curl_are_output() -> None:
+    """`> GET /` is what curl sent, not a prompt."""
+    source = _split("```\n$ curl -v 10.0.0.9\n> GET / HTTP/1.1\n> Host: 10.0.0.9\n>\n```")[0]
+    assert 3 == len(source.lines)
+
+
+def test_an_unclosed_fence_is_none() -> None:
+    """A fence that is never closed does not turn the text below into console."""
+    text = "```\n$ ip route\ndefault via 10.0.0.1 dev eth0\n\nWe think that the gateway is not the right one for these pods.\n"
+    assert [("ip route", ("default via 10.0.0.1 dev eth0",))] == _shape(_split(text))
+
+
+def test_a_fence_within_a_fence() -> None:
+    """A ticket that shows a ticket is split where the inner fences are."""
+    text = "````md\nsee:\n```\n$ ip route\ndefault via 10.0.0.1 dev eth0\n```\n````"
+    assert [("ip route", ("default via 10.0.0.1 dev eth0",))] == _shape(_split(text))
+
+
+def test_an_unknown_block_is_kept() -> None:
+    """A fenced block that nobody knows is a source too."""
+    assert [(None, ("foo = bar", "baz"))] == _shape(_split("x\n```ini\nfoo = bar\nbaz\n```"))
+
+
+_LINE = st.sampled_from(
+    [
+        "$ ip a",
+        "# ip r",
+        "```",
+        "````",
+        "> $ ip a",
+        "",
+        "text that is prose, and on",
+        "-A X -j Y",
+        "...",
+        "    $ ip a",
+        "{",
+        "[",
+        "]}",
+    ]
+)
+
+
+@settings(max_examples=200)
+@given(st.lists(_LINE | st.text(max_size=20), max_size=30))
+def test_every_line_keeps_its_number(lines: list[str]) -> None:
+    """Whatever the text: nothing is raised, and a source's lines stand at their numbers, in order and once."""
+    seen: set[int] = set()
+    for source in split_document("a", lines):
+        for offset, line in enumerate(source.lines):
+            number = source.first_line + offset
+            assert line.strip() == "" or line.strip() in lines[number - 1].replace("&gt;", ">")
+            assert line.strip() == "" or number not in seen
+            seen.add(number)

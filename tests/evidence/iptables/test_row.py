@@ -1,0 +1,62 @@
+"""One row of `iptables -L`."""
+
+from __future__ import annotations
+
+import pytest
+
+from podpath.evidence.iptables.row import Columns, parse_counter, parse_header, parse_row, read_row
+from podpath.evidence.iptables.ruleset import OptionText
+from podpath.net.provenance import Source, Span
+
+SPAN = Span(Source(name="ticket.md", lines=("",)), 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("line", "columns"),
+    [
+        (" pkts bytes target     prot opt in     out     source               destination", Columns()),
+        ("num   pkts bytes target     prot opt in     out     source               destination", Columns(num=True)),
+        ("target     prot opt source               destination", Columns(counters=False, devices=False)),
+        ("num  target     prot opt source     destination", Columns(num=True, counters=False, devices=False)),
+        ("target of the packets", None),
+    ],
+)
+def test_the_header_names_the_columns(line: str, columns: Columns | None) -> None:
+    """Options of the command add and drop columns."""
+    assert parse_header(line) == columns
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("0", 0), ("14804", 14804), ("148K", 148_000), ("2M", 2_000_000), ("3G", 3 * 10**9), ("", None), (None, None)],
+)
+def test_counters_have_units(text: str | None, number: int | None) -> None:
+    """iptables rounds to thousands unless told `-x`."""
+    assert parse_counter(text) == number
+
+
+def test_a_blank_target_leaves_the_other_cells_in_place() -> None:
+    """A rule that only counts has no target."""
+    row = parse_row(
+        "    0     0            tcp  --  *      *       0.0.0.0/0            0.0.0.0/0            tcp dpt:80", Columns(), 4
+    )
+
+    assert row is not None
+    assert (row.target, row.protocol, row.inward, row.source, row.text) == (None, "tcp", "*", "0.0.0.0/0", "tcp dpt:80")
+
+
+@pytest.mark.parametrize(
+    "line", ["", "Chain INPUT (policy ACCEPT)", "0 0 ACCEPT tcp", "169 packets were dropped -- here and there"]
+)
+def test_other_lines_are_no_rows(line: str) -> None:
+    """A row has all its columns."""
+    assert parse_row(line, Columns(), 4) is None
+
+
+def test_any_device_has_two_spellings() -> None:
+    """`any` is a name for it only where the listing has names for numbers."""
+    row = parse_row("0 0 ACCEPT all -- any !eth0 0.0.0.0/0 0.0.0.0/0", Columns(), 4)
+    assert row is not None
+
+    assert read_row(row, SPAN, "X", named=True).selectors == (OptionText("out-interface", ("eth0",), negated=True),)
+    assert read_row(row, SPAN, "X", named=False).selectors[0] == OptionText("in-interface", ("any",))
