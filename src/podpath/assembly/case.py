@@ -7,7 +7,7 @@ for each other way, which gives the case's alternatives.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from podpath.assembly.addresses import assemble_addresses
@@ -34,8 +34,9 @@ from podpath.assembly.sightings import Sightings, assemble_sightings
 from podpath.assembly.sysctls import assemble_sysctls
 from podpath.assembly.tables import TableNumbers
 from podpath.assembly.tries import assemble_tries, list_unplaced
-from podpath.evidence.records import Reading
+from podpath.evidence.records import MessageRecord, Reading
 from podpath.net.addresses import Address
+from podpath.net.messages import Message
 from podpath.net.provenance import Gap, Source
 from podpath.node.case import Alternative, Attempt, Case
 
@@ -81,8 +82,16 @@ def assemble_case(read: Iterable[tuple[Source, Reading]], asked: tuple[Address, 
         arps=base.sightings.arps,
         contradictions=tuple(contradictions),
         deeds=list_deeds(evidence),
+        messages=tuple(_list_messages(evidence)),
         gaps=tuple(gaps),
     )
+
+
+def _list_messages(evidence: Evidence) -> Iterator[Message]:
+    """Yield what was said on the host that the case is about."""
+    for scene, record in evidence.records(MessageRecord):
+        if not scene.is_elsewhere:
+            yield Message(record.kind, record.values, record.span, record.times, scene.netns)
 
 
 def _assemble_netfilter(evidence: Evidence) -> Mapping[str, NetfilterAssembly]:

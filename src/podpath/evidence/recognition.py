@@ -6,6 +6,8 @@ module with its `FORMAT` (or `FORMATS`), one line here, one test and one fixture
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from podpath.evidence import bundle_manifest
 from podpath.evidence.attempts import component_log, connects, curl, ping, resolvers
 from podpath.evidence.bridge import brctl
@@ -31,6 +33,7 @@ from podpath.evidence.kubernetes import cni
 from podpath.evidence.kubernetes import describe as kubectl_describe
 from podpath.evidence.kubernetes import events as kubectl_events
 from podpath.evidence.kubernetes import get as kubectl_get
+from podpath.evidence.messages.table import find_messages
 from podpath.evidence.netfilter import conntrack, ipset
 from podpath.evidence.nettools import arp
 from podpath.evidence.nettools import route as route_table
@@ -39,9 +42,11 @@ from podpath.evidence.nft import json as nft_json
 from podpath.evidence.nft import text as nft_text
 from podpath.evidence.ovs import bond as ovs_bond
 from podpath.evidence.ovs import vsctl as ovs_vsctl
-from podpath.evidence.records import Reading
+from podpath.evidence.records import MessageRecord, Reading
 from podpath.evidence.tcpdump import output as tcpdump
-from podpath.net.provenance import Source
+from podpath.net.provenance import Gap, Source, Span
+
+UNKNOWN_LINE = "expected a line of a known output or message, saw something else"
 
 FORMATS: tuple[Format, ...] = (
     deeds.FORMAT,
@@ -101,6 +106,27 @@ def recognise(source: Source) -> Format | None:
 
 
 def read(source: Source) -> Reading | None:
-    """Read a source with the format that recognises it; None where none does."""
+    """Read a source with the format that recognises it, and the messages in its lines; None where it has neither."""
     found = recognise(source)
-    return None if found is None else found.read(source)
+    said = find_messages(source)
+    if found is None:
+        return _read_messages(source, said) if said else None
+    reading = found.read(source)
+    return _add_messages(reading, said) if said else reading
+
+
+def _read_messages(source: Source, said: Sequence[MessageRecord]) -> Reading:
+    """Make a reading of messages among lines that no reader knows: each of those lines is a gap."""
+    told = {record.span.line for record in said}
+    gaps: list[Gap] = []
+    for number, line in enumerate(source.lines, source.first_line):
+        if line.strip() and number not in told:
+            gaps.append(Gap(Span(source, number, number), UNKNOWN_LINE))
+    return Reading(tuple(said), tuple(gaps))
+
+
+def _add_messages(reading: Reading, said: Sequence[MessageRecord]) -> Reading:
+    """Add messages to what a reader read: a line that it could not read and that is one is no gap."""
+    told = {record.span.line for record in said}
+    gaps = tuple(gap for gap in reading.gaps if gap.span.line != gap.span.last_line or gap.span.line not in told)
+    return Reading((*reading.records, *said), gaps)

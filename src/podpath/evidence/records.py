@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from podpath.net.addresses import Address, Family, IfName, Mac, MaskedMark, PortRange, Prefix
+from podpath.net.messages import MessageKind
 from podpath.net.packet import Packet
 from podpath.net.provenance import Gap, Span
 
@@ -36,6 +37,16 @@ class HeadingRecord(Record):
     text: str = ""
     partial: bool = False
     """True where it says that lines are missing (`...`, `--` of a grep)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageRecord(Record):
+    """A line of a known kind, wherever it stands: a log, an event, the error of a command."""
+
+    kind: MessageKind
+    values: Mapping[str, str] = field(default_factory=dict)
+    times: int = 1
+    """How many lines of the source say the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

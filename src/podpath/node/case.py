@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from podpath.net.addresses import Address, Mac
+from podpath.net.messages import Message
 from podpath.net.packet import Packet
 from podpath.net.probe import Probe
 from podpath.net.provenance import Gap, Span
@@ -184,4 +185,6 @@ class Case:
     """What captures of several points show to be lost between them."""
     contradictions: tuple[Contradiction, ...] = ()
     deeds: tuple[Deed, ...] = ()
+    messages: tuple[Message, ...] = ()
+    """What programs and the kernel said, in the order of the evidence."""
     gaps: tuple[Gap, ...] = ()
