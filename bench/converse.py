@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench.kube_proxy_ruleset import Service, generate_ruleset, generate_services  # the folder above is only now on the path
 from bench.measurement import Measurement, emit  # as above
-from podpath.assembly.netfilter import assemble_netfilter
+from podpath.assembly.netfilter.state import assemble_netfilter
 from podpath.cli.captured import keep_standing
 from podpath.datapath.compiled import Engine
 from podpath.datapath.conversation import converse

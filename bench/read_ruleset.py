@@ -24,7 +24,7 @@ SERVICES, ENDPOINTS, RUNS = 10_000, 3, 5
 MOST_MEGABYTES = 400
 _READ = """
 import sys
-from podpath.assembly.netfilter import assemble_netfilter
+from podpath.assembly.netfilter.state import assemble_netfilter
 from podpath.evidence.iptables.rules import read_rules
 from podpath.net.provenance import Source
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podpath.assembly.nftables import assemble_nftables
+from podpath.assembly.netfilter.nftables import assemble_nftables
 from podpath.evidence.nft import text as nft_text
 from podpath.net.provenance import Source
 from podpath.node.nftables import NftTable

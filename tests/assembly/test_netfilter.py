@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podpath.assembly.netfilter import NetfilterAssembly, assemble_netfilter
+from podpath.assembly.netfilter.state import NetfilterAssembly, assemble_netfilter
 from podpath.evidence.iptables.rules import read_rules
 from podpath.net.provenance import Known, Source
 from podpath.node.netfilter import Netfilter, Rule, Table

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TypedDict, Unpack
 
-from podpath.assembly.netfilter_rules import assemble_rule
+from podpath.assembly.netfilter.rules import assemble_rule
 from podpath.datapath.compiled import Engine
 from podpath.datapath.exploration import Choices, explore
 from podpath.datapath.netfilter.hooks import traverse

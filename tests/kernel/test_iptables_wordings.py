@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.assembly.netfilter_rules import assemble_rule
+from podpath.assembly.netfilter.rules import assemble_rule
 from podpath.evidence.iptables.listing import read_listing
 from podpath.evidence.iptables.rules import read_rules
 from podpath.evidence.iptables.ruleset import RulesetRecord, RuleText

@@ -8,7 +8,7 @@ import subprocess
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from podpath.assembly.netfilter_rules import assemble_rule
+from podpath.assembly.netfilter.rules import assemble_rule
 from podpath.evidence.iptables.rule_line import unquote
 from podpath.evidence.iptables.ruleset_lines import read_rule
 from podpath.net.addresses import Address, Prefix

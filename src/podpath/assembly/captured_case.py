@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from podpath.assembly.disputes import Disputes
-from podpath.assembly.draft import NodeDraft
-from podpath.assembly.inference import infer_topology
-from podpath.assembly.scenes import Evidence
-from podpath.assembly.sightings import assemble_sightings
+from podpath.assembly.captures.sightings import assemble_sightings
+from podpath.assembly.drafts.disputes import Disputes
+from podpath.assembly.drafts.draft import NodeDraft
+from podpath.assembly.inference_order import infer_topology
+from podpath.assembly.scenes.scene import Evidence
 from podpath.evidence.records import Reading
 from podpath.net.provenance import Source
 from podpath.node.case import Case

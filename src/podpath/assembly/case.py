@@ -10,30 +10,30 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from podpath.assembly.addresses import assemble_addresses
-from podpath.assembly.bridge_tables import assemble_bridge_tables
-from podpath.assembly.captured_attempts import find_failures
-from podpath.assembly.counters import assemble_counters
-from podpath.assembly.deeds import list_deeds, read_effects
-from podpath.assembly.disputes import Disputes, Fork
-from podpath.assembly.draft import NodeDraft
-from podpath.assembly.inference import infer_topology
-from podpath.assembly.kubernetes import assemble_kubernetes
-from podpath.assembly.labels import Standing
-from podpath.assembly.links import assemble_links
-from podpath.assembly.listed_tables import settle_completeness
-from podpath.assembly.manifest import assemble_manifest
-from podpath.assembly.neighbours import assemble_neighbours, assemble_sockets
-from podpath.assembly.netfilter import NetfilterAssembly, assemble_netfilter
-from podpath.assembly.ovs import assemble_ovs
-from podpath.assembly.peers import assemble_peers
-from podpath.assembly.policy_rules import assemble_rules
-from podpath.assembly.routes import assemble_routes
-from podpath.assembly.scenes import Evidence
-from podpath.assembly.sightings import Sightings, assemble_sightings
-from podpath.assembly.sysctls import assemble_sysctls
-from podpath.assembly.tables import TableNumbers
-from podpath.assembly.tries import assemble_tries, list_unplaced
+from podpath.assembly.attempts.captured import find_failures
+from podpath.assembly.attempts.tries import assemble_tries, list_unplaced
+from podpath.assembly.captures.sightings import Sightings, assemble_sightings
+from podpath.assembly.devices.addresses import assemble_addresses
+from podpath.assembly.devices.bridge_tables import assemble_bridge_tables
+from podpath.assembly.devices.links import assemble_links
+from podpath.assembly.devices.ovs import assemble_ovs
+from podpath.assembly.devices.peers import assemble_peers
+from podpath.assembly.drafts.disputes import Disputes, Fork
+from podpath.assembly.drafts.draft import NodeDraft
+from podpath.assembly.drafts.listed_tables import settle_completeness
+from podpath.assembly.host.counters import assemble_counters
+from podpath.assembly.host.kubernetes import assemble_kubernetes
+from podpath.assembly.host.manifest import assemble_manifest
+from podpath.assembly.host.sysctls import assemble_sysctls
+from podpath.assembly.inference_order import infer_topology
+from podpath.assembly.netfilter.state import NetfilterAssembly, assemble_netfilter
+from podpath.assembly.routing.neighbours import assemble_neighbours, assemble_sockets
+from podpath.assembly.routing.policy_rules import assemble_rules
+from podpath.assembly.routing.routes import assemble_routes
+from podpath.assembly.routing.tables import TableNumbers
+from podpath.assembly.scenes.deeds import list_deeds, read_effects
+from podpath.assembly.scenes.labels import Standing
+from podpath.assembly.scenes.scene import Evidence
 from podpath.evidence.records import MessageRecord, Reading
 from podpath.net.addresses import Address
 from podpath.net.messages import Message

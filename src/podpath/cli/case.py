@@ -9,7 +9,7 @@ from typing import NamedTuple
 import click
 
 from podpath.assembly.case import assemble_case
-from podpath.assembly.hosts import HostEvidence, part_by_host
+from podpath.assembly.scenes.hosts import HostEvidence, part_by_host
 from podpath.cli.captured import UNKNOWN, first_line, follow_captures, keep_standing, look_seldom, narrow_captures
 from podpath.cli.terminal import progress
 from podpath.collect.captures import End, Kept

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podpath.assembly.netfilter_rules import assemble_rule
+from podpath.assembly.netfilter.rules import assemble_rule
 from podpath.evidence.formats import CERTAIN, LIKELY, NO
 from podpath.evidence.iptables.listing import read_listing, recognise_listing
 from podpath.evidence.iptables.rules import read_rules

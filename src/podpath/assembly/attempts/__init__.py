@@ -1,0 +1,1 @@
+"""Connections that somebody tried, or that were seen to fail."""

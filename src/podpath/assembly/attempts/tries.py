@@ -1,0 +1,260 @@
+"""Connections that somebody tried, before and after it is known where they started.
+
+A try names its destination; its source is rarely printed. It is the pod's address for what ran in a pod, and for what ran on
+the host the address that the host would take towards the destination.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from podpath.assembly.attempts.captured import Failure
+from podpath.assembly.attempts.tracked import find_tracked
+from podpath.assembly.drafts.disputes import Disputes
+from podpath.assembly.drafts.draft import NetnsDraft, NodeDraft
+from podpath.assembly.inference.bridge_pods import Mention
+from podpath.assembly.inference.captures import is_private
+from podpath.assembly.scenes.labels import Standing, judge_source
+from podpath.assembly.scenes.scene import Evidence, Scene, name_netns
+from podpath.evidence.attempts.outcome import UNADDRESSED
+from podpath.evidence.records import AttemptRecord, DeedRecord
+from podpath.net import protocols
+from podpath.net.addresses import Address
+from podpath.net.packet import endpoint
+from podpath.net.probe import EPHEMERAL, Probe
+from podpath.net.protocols import protocol_name
+from podpath.net.provenance import Span
+from podpath.node.case import Attempt, Unplaced
+from podpath.node.node import HOST
+
+POD = "pod"
+
+
+class Start(NamedTuple):
+    """Where a connection starts."""
+
+    netns: str | None
+    address: Address | None
+
+
+def local_pods(draft: NodeDraft, evidence: Evidence) -> Iterator[tuple[Address, Mention]]:
+    """Give the addresses of pods that must live on this node: the kubelet probes its own alone, and logs of them stand here."""
+    described = {pod.address: pod for pod in draft.pods if pod.address is not None and _is_here(draft, pod.node)}
+    for scene, record in evidence.records(AttemptRecord):
+        if scene.is_elsewhere:
+            continue
+        if is_probe(record) and not _is_hosts(draft, record.dst):
+            yield record.dst, Mention(record.span, f"{record.who or 'a probe'} goes to", certain=True)
+        elif record.dst in described:
+            yield record.dst, Mention(described[record.dst].span, "a pod of this node is described with", certain=True)
+        if record.src is not None and (record.origin == POD or record.src in described):
+            yield record.src, Mention(record.span, f"{record.who or 'a connection'} comes from", certain=True)
+
+
+def _is_hosts(draft: NodeDraft, address: Address) -> bool:
+    """Tell whether an address is the host's own: the kubelet probes pods of the host's network there."""
+    owner = draft.owner(address)
+    return address.is_loopback or address in draft.hinted or (owner is not None and owner.name == HOST)
+
+
+def tried_pod(draft: NodeDraft, evidence: Evidence) -> Iterator[tuple[Address, Mention]]:
+    """Give the pod of a log whose address nothing shows: the one address that was tried by hand on the host.
+
+    Who looks for the fault of a pod that cannot connect tries the pod from its node.
+    """
+    records = [(scene, record) for scene, record in evidence.records(AttemptRecord) if not scene.is_elsewhere]
+    nameless = any(record.origin == POD and record.src is None for _, record in records)
+    tried = {
+        record.dst: record.span
+        for scene, record in records
+        if scene.netns == HOST and _ran_here(scene) and is_private(record.dst) and draft.host.on_link(record.dst) is None
+    }
+    shown = any(netns.name != HOST and netns.addresses for netns in draft.namespaces.values())
+    if nameless and len(tried) == 1 and not shown:
+        for address, span in tried.items():
+            yield address, Mention(span, "a pod's log fails too, and the one address tried by hand is", certain=True)
+
+
+def is_probe(record: AttemptRecord) -> bool:
+    """Tell whether the kubelet made the attempt: it probes the pods of its own node."""
+    who = record.who.lower()
+    return "kubelet" in who or "probe" in who
+
+
+def list_unplaced(draft: NodeDraft, evidence: Evidence) -> Iterator[Unplaced]:
+    """Give the failures of which an end is not known."""
+    for scene, record in evidence.records(AttemptRecord):
+        start = find_start(draft, scene, record)
+        if start.address is None and record.result != "ok" and not is_good(scene.standing, record.result):
+            missing, ask = _missing(start)
+            yield Unplaced(
+                target=f"{protocol_name(record.protocol)} {_spell_target(record)}",
+                result=record.result,
+                span=record.span,
+                missing=missing,
+                ask=ask,
+                who=record.who,
+            )
+    for scene in evidence.scenes:
+        for gap in scene.reading.gaps:
+            if gap.why == UNADDRESSED and not is_good(scene.standing, ""):
+                ask = "the same command with the address instead of the name"
+                yield Unplaced(target="", result="fails", span=gap.span, missing="the address of its destination", ask=ask)
+
+
+def _spell_target(record: AttemptRecord) -> str:
+    return endpoint(record.dst, record.dport) if record.protocol != protocols.ICMP else str(record.dst)
+
+
+def _missing(start: Start) -> tuple[str, str]:
+    """Say what a walk from an unknown start lacks, and the command that tells."""
+    if start.netns is None:
+        return "where it ran", "the same command with its prompt, and `ip addr` there"
+    kind, _, name = start.netns.partition("/")
+    namespace, _, pod = name.partition("/")
+    described = f"kubectl get pod -n {namespace} {pod} -o wide" if kind == "pod" and pod and namespace != "?" else "ip addr"
+    where = "" if described != "ip addr" else f" (in {start.netns})"
+    return f"the address that it started from in {start.netns}", f"{described}{where}"
+
+
+def assemble_tries(draft: NodeDraft, evidence: Evidence, failures: Iterable[Failure], disputes: Disputes) -> tuple[Attempt, ...]:
+    """Give all attempts of the case, those that captures show last."""
+    found: list[Attempt] = []
+    deeds = [record.span for scene, record in evidence.records(DeedRecord) if not scene.is_elsewhere]
+    for scene, record in evidence.records(AttemptRecord):
+        start = find_start(draft, scene, record)
+        if start.address is None:
+            disputes.gap(record.span, f"an attempt to reach {record.dst}, but no output shows {_missing(start)[0]}")
+            continue
+        if start.address.family != record.dst.family:
+            disputes.gap(record.span, f"an attempt to reach {record.dst}, but only {start.address} is known of its source")
+            continue
+        port = record.dport if record.protocol != protocols.ICMP else 0
+        probe = Probe(record.protocol, start.address, record.dst, EPHEMERAL, port, netns=start.netns)
+        good = is_good(scene.standing, record.result) or (record.result == "ok" and _is_cured(found, probe, record.span, deeds))
+        found.append(Attempt(probe=probe, result=record.result, span=record.span, who=record.who, good=good))
+    found.extend(_place_failure(draft, failure) for failure in _nearest(draft, failures))
+    found.extend(find_tracked(draft, evidence, found))
+    return tuple(found)
+
+
+def _is_cured(before: Iterable[Attempt], probe: Probe, span: Span, deeds: Iterable[Span]) -> bool:
+    """Tell whether the same connection failed above, and a command that changes the node stands between the two."""
+    failed = [
+        old.span for old in before if old.probe == probe and old.result != "ok" and old.span.source.name == span.source.name
+    ]
+    return any(
+        failure.line < deed.line < span.line for failure in failed for deed in deeds if deed.source.name == span.source.name
+    )
+
+
+def find_start(draft: NodeDraft, scene: Scene, record: AttemptRecord) -> Start:
+    """Say where a try started: as its line says, else in the namespace that its command ran in."""
+    if record.src is not None:
+        owner = draft.owner(record.src)
+        return Start(owner.name if owner is not None else None, record.src)
+    if is_probe(record) or (record.origin in {None, HOST} and scene.netns == HOST and _ran_here(scene)):
+        return Start(HOST, _source_towards(draft.host, record.dst))
+    if record.origin not in {None, HOST, POD}:
+        named = name_netns(record.origin)
+        netns = draft.namespaces.get(named)
+        return Start(named, None if netns is None else _source_towards(netns, record.dst))
+    if scene.netns != HOST:
+        netns = draft.namespaces.get(scene.netns)
+        if netns is not None and _source_towards(netns, record.dst) is not None:
+            return Start(netns.name, _source_towards(netns, record.dst))
+    return _only_pod(draft, record)
+
+
+def is_good(standing: Standing, result: str) -> bool:
+    """Tell whether the evidence says that an attempt was made on a good node, or after the cure."""
+    return standing in {Standing.ELSEWHERE, Standing.AFTER} or (standing is Standing.GOOD and result == "ok")
+
+
+def _ran_here(scene: Scene) -> bool:
+    """Tell whether the line was printed by a command typed at a prompt, and so on the host; a log line was not."""
+    return scene.source.prompt is not None or bool(scene.command.program)
+
+
+def _only_pod(draft: NodeDraft, record: AttemptRecord) -> Start:
+    """Give the one pod that the case is about, for what ran in a pod that is not named."""
+    pods = [
+        (netns, own.address)
+        for netns in draft.namespaces.values()
+        if netns.name != HOST
+        for own in netns.addresses
+        if own.address.family == record.dst.family and own.scope == "global" and own.address != record.dst
+    ]
+    if len(pods) == 1:
+        return Start(pods[0][0].name, pods[0][1])
+    return Start(None, None)
+
+
+def _source_towards(netns: NetnsDraft, target: Address) -> Address | None:
+    """Give the address that a namespace takes towards a target: of the route, of the subnet, of the device, or any."""
+    route = netns.route_to(target)
+    if route is not None and route.prefsrc is not None:
+        return route.prefsrc
+    on_link = netns.on_link(target)
+    if on_link is not None and (route is None or route.prefix.length <= on_link.length):
+        return on_link.address
+    usable = [
+        own
+        for own in netns.addresses
+        if own.address.family == target.family and own.scope in {"global", "site"} and not own.address.is_loopback
+    ]
+    device = route.nexthops[0].link if route is not None else None
+    same = [own for own in usable if own.link == device]
+    defaults = {hop.link for other in netns.routes if other.prefix.length == 0 for hop in other.nexthops}
+    for group in (same, [own for own in usable if own.link in defaults], usable):
+        if group:
+            return group[0].address
+    return None
+
+
+def _nearest(draft: NodeDraft, failures: Iterable[Failure]) -> list[Failure]:
+    """Keep, of a connection that several captures show, the one that was taken nearest to its client."""
+    best: dict[tuple[object, ...], tuple[bool, Failure]] = {}
+    for failure in failures:
+        owner = draft.owner(failure.client[0])
+        at_home = owner is not None and owner.name == failure.start.netns
+        key = (failure.protocol, failure.client[0], failure.server, failure.result)
+        if key not in best or (at_home and not best[key][0]):
+            best[key] = (at_home, failure)
+    return [failure for _, failure in best.values()]
+
+
+def _place_failure(draft: NodeDraft, failure: Failure) -> Attempt:
+    owner = draft.owner(failure.client[0])
+    inward = failure.start.link if owner is None and failure.start.netns == HOST and failure.start.direction != "out" else None
+    probe = Probe(
+        failure.protocol,
+        failure.client[0],
+        failure.server[0],
+        _port_of(draft, failure),
+        failure.server[1] if failure.protocol != protocols.ICMP else 0,
+        netns=None if owner is None else owner.name,
+        in_dev=inward,
+    )
+    good = is_good(judge_source(failure.seen.span.source), failure.result)
+    who = f"a capture: {failure.why}"
+    return Attempt(probe=probe, result=failure.result, span=failure.seen.span, who=who, good=good)
+
+
+def _port_of(draft: NodeDraft, failure: Failure) -> int:
+    """Give the client's port, unless a tracked connection of another port has it: the two lines are of different times.
+
+    A walk would take that entry for a rival and have the port changed, which the capture does not show.
+    """
+    client, server = failure.client, failure.server
+    tracked = draft.host.conntrack.items if draft.host.conntrack is not None else ()
+    for entry in tracked:
+        rival = (entry.reply.dst, entry.reply.dport) == client and entry.original.dst == server[0]
+        if rival and entry.original.src == client[0] and entry.original.sport != client[1]:
+            return EPHEMERAL
+    return client[1] or EPHEMERAL
+
+
+def _is_here(draft: NodeDraft, node: str | None) -> bool:
+    return node is None or draft.name == "node" or node.partition("/")[0] == draft.name

@@ -1,0 +1,192 @@
+"""Frames of captures, each placed: in which namespace, on which device, and in which capture it was seen.
+
+Articles print one capture twice, once as it is and once with words for its MACs (`GATEWAY_MAC`): the frames are the same, so
+they are kept once, and the pairs tell what the words stand for. A word that no pair explains stays as its own MAC.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from podpath.assembly.captures.conversations import TcpCapture, gather_connections
+from podpath.assembly.devices.names import looks_like_device
+from podpath.assembly.drafts.disputes import Disputes
+from podpath.assembly.drafts.draft import NodeDraft
+from podpath.assembly.scenes.scene import Evidence, Scene
+from podpath.evidence.records import PacketRecord
+from podpath.net.addresses import Address, Mac
+from podpath.node.case import ArpSighting, Sighting
+
+BROADCAST = Mac("ff:ff:ff:ff:ff:ff")
+_MAC = re.compile(r"[0-9a-f]{2}(?::[0-9a-f]{2}){5}", re.IGNORECASE)
+_NOWHERE = Address(4, 0)
+
+
+class Capture(NamedTuple):
+    """Where and how one capture was taken."""
+
+    number: int
+    netns: str
+    link: str | None
+    """The one device that it was taken on; None for `-i any` and where the evidence does not say."""
+
+
+class Sightings(NamedTuple):
+    """All frames of a case, in the order of the evidence."""
+
+    packets: tuple[Sighting, ...]
+    arps: tuple[ArpSighting, ...]
+    captures: tuple[Capture, ...]
+    elsewhere: frozenset[int] = frozenset()
+    """Captures that were taken on another host."""
+    connections: tuple[TcpCapture, ...] = ()
+    """The TCP connections whose beginning a capture of this host shows."""
+    words: Mapping[str, Mac] = MappingProxyType({})
+    """The MACs behind words that are printed in their place."""
+
+
+def assemble_sightings(draft: NodeDraft, evidence: Evidence, disputes: Disputes) -> Sightings:
+    """Place all frames that the evidence shows."""
+    shown = [(scene, record) for scene, record in evidence.records(PacketRecord)]
+    words = _explain_words(draft, [record for _, record in shown])
+    captures: dict[tuple[str, object], Capture] = {}
+    packets: dict[tuple[object, ...], Sighting] = {}
+    arps: dict[tuple[object, ...], ArpSighting] = {}
+    askers: dict[tuple[int, Address], Address] = {}
+    elsewhere: set[int] = set()
+    for place, (scene, record) in enumerate(shown):
+        capture = _find_capture(scene, draft, evidence, captures)
+        if scene.is_elsewhere:
+            elsewhere.add(capture.number)
+        macs = (_read_mac(record.smac, words), _read_mac(record.dmac, words))
+        key = (capture.number, *_identity(record), place if record.time is None else None)
+        if record.arp is not None:
+            arp = _make_arp(record, capture, words, askers)
+            if arp is None:
+                disputes.gap(record.span, "expected an ARP frame with its sender, saw none")
+            else:
+                arps.setdefault(key, arp)
+        elif record.packet is None:
+            disputes.gap(record.span, "a frame that is neither IP nor ARP: it says nothing about the path of a packet")
+        elif key not in packets or (packets[key].packet.smac is None and macs[0] is not None):
+            packets[key] = Sighting(
+                packet=record.packet._replace(smac=macs[0], dmac=macs[1]),
+                span=record.span,
+                time=record.time,
+                netns=capture.netns,
+                link=record.link or capture.link,
+                direction=record.direction.lower() if record.direction else None,
+                capture=capture.number,
+                tunnel=record.tunnel,
+                mtu=record.mtu,
+                wrong_sum=record.wrong_sum,
+            )
+    ours = tuple(gather_connections(seen for seen in packets.values() if seen.capture not in elsewhere))
+    taken = tuple(captures.values())
+    return Sightings(tuple(packets.values()), tuple(arps.values()), taken, frozenset(elsewhere), ours, words)
+
+
+def _find_capture(scene: Scene, draft: NodeDraft, evidence: Evidence, captures: dict[tuple[str, object], Capture]) -> Capture:
+    """Give the capture that a source shows: two printings of one file are one capture."""
+    file = scene.command.option("-r")
+    key = (scene.netns, file if file is not None else scene.number)
+    if key not in captures:
+        captures[key] = Capture(len(captures), scene.netns, _captured_link(scene, file, draft, evidence))
+    return captures[key]
+
+
+def _captured_link(scene: Scene, file: str | None, draft: NodeDraft, evidence: Evidence) -> str | None:
+    named = scene.command.option("-i", "--interface")
+    if named is None:
+        named = next((word[2:] for word in scene.command.arguments if word.startswith("-i") and len(word) > 2), None)
+    if named is None and file is not None:
+        named = _written_on(evidence, file)
+    if named is None and file is not None:
+        stem = file.rpartition("/")[2].partition(".")[0]
+        netns = draft.namespaces.get(scene.netns)
+        known = netns is not None and stem in netns.links
+        named = stem if known or looks_like_device(stem) else None
+    return None if named in {None, "any"} else named
+
+
+def _written_on(evidence: Evidence, file: str) -> str | None:
+    """Give the device of the capture that was written into a file (`tcpdump -i eth0 -w eth0.pcap`)."""
+    for scene in evidence.scenes:
+        if scene.command.program == "tcpdump" and scene.command.option("-w") == file:
+            return scene.command.option("-i", "--interface")
+    return None
+
+
+def _identity(record: PacketRecord) -> tuple[object, ...]:
+    """Give what makes two lines of one capture the same frame, MACs left out."""
+    packet = None if record.packet is None else record.packet._replace(smac=None, dmac=None)
+    arp = None if record.arp is None else record.arp._replace(sender_mac=None, target_mac=None)
+    return record.time, record.link, record.direction, packet, arp
+
+
+def _explain_words(draft: NodeDraft, records: Iterable[PacketRecord]) -> Mapping[str, Mac]:
+    """Find the MAC behind each word: that of the same frame printed with its MACs, else of the device the word names."""
+    twins: dict[tuple[object, ...], list[PacketRecord]] = {}
+    for record in records:
+        if record.time is not None and (record.smac is not None or record.dmac is not None):
+            twins.setdefault(_identity(record), []).append(record)
+    words: dict[str, Mac] = {}
+    for same in twins.values():
+        for one in same:
+            for other in same:
+                for word, mac in ((one.smac, other.smac), (one.dmac, other.dmac)):
+                    if word is not None and mac is not None and not _MAC.fullmatch(word) and _MAC.fullmatch(mac):
+                        words.setdefault(word, Mac(mac.lower()))
+    for record in [record for same in twins.values() for record in same]:
+        for word in (record.smac, record.dmac):
+            if word is not None and word not in words and not _MAC.fullmatch(word):
+                mac = _mac_of_named(draft, word)
+                if mac is not None:
+                    words[word] = mac
+    return words
+
+
+def _mac_of_named(draft: NodeDraft, word: str) -> Mac | None:
+    parts = {part.lower() for part in re.split(r"[\W_]+", word) if part}
+    return next((link.mac for link in draft.host.links.values() if link.name.lower() in parts and link.mac is not None), None)
+
+
+def _read_mac(text: str | None, words: Mapping[str, Mac]) -> Mac | None:
+    if text is None:
+        return None
+    if _MAC.fullmatch(text):
+        return Mac(text.lower())
+    return BROADCAST if text.lower() == "broadcast" else words.get(text, Mac(text))
+
+
+def _make_arp(
+    record: PacketRecord, capture: Capture, words: Mapping[str, Mac], askers: dict[tuple[int, Address], Address]
+) -> ArpSighting | None:
+    """Make the sighting of an ARP frame; a reply, which tcpdump prints without its target, goes to the latest who asked."""
+    arp = record.arp
+    if arp is None or arp.sender is None:
+        return None
+    target = arp.target
+    if target is None:
+        target = askers.get((capture.number, arp.sender), _NOWHERE)
+    elif arp.operation.lower() == "request":
+        askers[capture.number, target] = arp.sender
+    smac, dmac = _read_mac(record.smac, words), _read_mac(record.dmac, words)
+    return ArpSighting(
+        operation=arp.operation.lower(),
+        sender=arp.sender,
+        target=target,
+        sender_mac=_read_mac(arp.sender_mac, words) or smac,
+        target_mac=_read_mac(arp.target_mac, words),
+        span=record.span,
+        time=record.time,
+        smac=smac,
+        dmac=dmac,
+        netns=capture.netns,
+        link=record.link or capture.link,
+        direction=record.direction.lower() if record.direction else None,
+        capture=capture.number,
+    )

@@ -1,0 +1,1 @@
+"""Devices with their addresses, ports and peers."""

@@ -1,0 +1,68 @@
+"""Forwarding entries and VLANs of bridge ports, from `bridge fdb`, `brctl showmacs` and `bridge vlan`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from podpath.assembly.drafts.disputes import Disputes
+from podpath.assembly.drafts.draft import NetnsDraft, NodeDraft
+from podpath.assembly.scenes.scene import Evidence
+from podpath.evidence.records import BridgeVlanRecord, FdbRecord, LinkRecord
+from podpath.net.addresses import IfName
+from podpath.node.links import BridgePort, FdbEntry, Link
+
+
+def assemble_bridge_tables(draft: NodeDraft, evidence: Evidence, disputes: Disputes) -> None:
+    """Put the forwarding entries of bridges and vxlan devices into their namespaces, and the VLANs into the ports."""
+    _assemble_fdb(draft, evidence, disputes)
+    _assemble_vlans(draft, evidence)
+
+
+def _assemble_fdb(draft: NodeDraft, evidence: Evidence, disputes: Disputes) -> None:
+    ports_by_number = {
+        (scene.netns, record.port_details["no"]): record.name
+        for scene, record in evidence.records(LinkRecord)
+        if "no" in record.port_details
+    }
+    for scene, record in evidence.records(FdbRecord):
+        if scene.is_elsewhere:
+            continue
+        netns = draft.netns(scene.netns)
+        link = record.link or ports_by_number.get((scene.netns, str(record.port_no)))
+        if link is None:
+            disputes.gap(record.span, f"expected a device, saw bridge port number {record.port_no}, which no output names")
+            continue
+        entry = FdbEntry(
+            mac=record.mac,
+            link=link,
+            bridge=None if record.master is None else IfName(record.master),
+            vlan=record.vlan,
+            local=record.dst is None and ("permanent" in record.flags or "local" in record.flags),
+            dst=record.dst,
+            span=record.span,
+        )
+        if not any(_is_same(entry, other) for other in netns.fdb):
+            netns.fdb.append(entry)
+
+
+def _is_same(one: FdbEntry, other: FdbEntry) -> bool:
+    return (one.mac, one.link, one.vlan, one.dst) == (other.mac, other.link, other.vlan, other.dst)
+
+
+def _assemble_vlans(draft: NodeDraft, evidence: Evidence) -> None:
+    vlans: dict[tuple[str, IfName], set[int]] = {}
+    pvids: dict[tuple[str, IfName], int] = {}
+    for scene, record in evidence.records(BridgeVlanRecord):
+        if scene.is_elsewhere:
+            continue
+        key = (scene.netns, record.port)
+        last = min(record.last or record.vlan, 4094)
+        vlans.setdefault(key, set()).update(range(record.vlan, last + 1))
+        if record.pvid:
+            pvids[key] = record.vlan
+    for (name, port), members in vlans.items():
+        netns: NetnsDraft = draft.netns(name)
+        link = netns.links.get(port) or netns.add_link(Link(name=port, inferred="named by `bridge vlan`"))
+        if link.kind != "bridge":
+            options = replace(link.port or BridgePort(), vlans=frozenset(members), pvid=pvids.get((name, port)))
+            netns.links[port] = replace(link, port=options)

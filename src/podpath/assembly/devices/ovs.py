@@ -1,0 +1,78 @@
+"""Open vSwitch: bridges with their ports, and what being a port or a bond's slave says of a device."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from podpath.assembly.drafts.disputes import Disputes
+from podpath.assembly.drafts.draft import NodeDraft
+from podpath.assembly.scenes.scene import Evidence, Scene
+from podpath.evidence.records import OvsBondRecord, OvsPortRecord
+from podpath.net.addresses import IfName
+from podpath.net.provenance import Span
+from podpath.node.links import OvsBridge
+
+SWITCH = IfName("ovs-system")
+"""The device that the kernel datapath's ports are enslaved to (net/openvswitch/vport-netdev.c:ovs_netdev_link v6.12)."""
+_NO_DEVICE = frozenset({"patch", "vxlan", "geneve", "gre", "stt", "erspan", "bareudp"})
+"""Interface types that are no device of that name."""
+
+
+def claim_ovs(evidence: Evidence) -> Iterator[tuple[Scene, Span, IfName, Mapping[str, object]]]:
+    """Give what Open vSwitch's outputs say of devices, as fields of `Link`."""
+    for scene, record in evidence.records(OvsPortRecord):
+        for name, kind in record.interfaces:
+            span = _span_of(record.span, name)
+            if kind == "internal":
+                yield scene, span, IfName(name), {"kind": "openvswitch"}
+            elif kind is None or kind == "system":
+                bond = {"bond_slave_of": record.port} if len(record.interfaces) > 1 else {}
+                yield scene, span, IfName(name), {"master": SWITCH, "port_kind": "openvswitch", **bond}
+    for scene, bond_record in evidence.records(OvsBondRecord):
+        port = _find_bond(evidence, bond_record)
+        for name in bond_record.slaves:
+            slave: dict[str, object] = {"master": SWITCH, "port_kind": "openvswitch"}
+            if port is not None:
+                slave["bond_slave_of"] = port
+            if name == bond_record.active_slave and bond_record.active_mac is not None:
+                slave["mac"] = bond_record.active_mac
+            yield scene, _span_of(bond_record.span, name), IfName(name), slave
+
+
+def assemble_ovs(draft: NodeDraft, evidence: Evidence, disputes: Disputes) -> None:
+    """Put the bridges of Open vSwitch into the node, each with its ports and the state of its bond."""
+    ports: dict[str, dict[str, tuple[IfName, ...]]] = {}
+    spans: dict[str, Span] = {}
+    for scene, record in evidence.records(OvsPortRecord):
+        if scene.is_elsewhere:
+            continue
+        names = tuple(IfName(name) for name, kind in record.interfaces if kind not in _NO_DEVICE)
+        ports.setdefault(record.bridge, {}).setdefault(record.port, names)
+        spans.setdefault(record.bridge, record.span)
+    bonds = {_find_bond(evidence, bond): bond for scene, bond in evidence.records(OvsBondRecord) if not scene.is_elsewhere}
+    for bridge, members in ports.items():
+        bond = next((bond for name, bond in bonds.items() if name in members), None)
+        active = None if bond is None or bond.active_slave is None else IfName(bond.active_slave)
+        mode = None if bond is None else bond.mode
+        draft.ovs.append(OvsBridge(name=bridge, ports=members, bond_mode=mode, active_slave=active, span=spans[bridge]))
+    for name, bond in bonds.items():
+        if not any(name in members for members in ports.values()):
+            disputes.gap(bond.span, f"expected a port of Open vSwitch with these slaves, saw none for bond {name or '(no name)'}")
+
+
+def _find_bond(evidence: Evidence, bond: OvsBondRecord) -> str | None:
+    """Give the name of the port that a bond's state is about: as printed, else the port with the same slaves."""
+    if bond.name is not None:
+        return bond.name
+    candidates = [port for _, port in evidence.records(OvsPortRecord) if len(port.interfaces) > 1]
+    slaves = set(bond.slaves)
+    fitting = [port.port for port in candidates if not slaves or slaves & {name for name, _ in port.interfaces}]
+    return fitting[0] if fitting else None
+
+
+def _span_of(span: Span, name: str) -> Span:
+    """Give the line of a record that names the interface."""
+    for number, line in enumerate(span.text.split("\n")):
+        if name in line.replace('"', " ").replace(":", " ").split():
+            return Span(span.source, span.line + number, span.line + number)
+    return span

@@ -1,0 +1,110 @@
+"""The other ends of veth pairs, across namespaces: by name, by index, or unknown.
+
+`veth1@veth0` names the peer in the same namespace, `veth1@if5` its index in another one, whose name (`link-netns`) or
+number (`link-netnsid`) may follow. Where one namespace alone has a device of that index that points back, it is the peer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from podpath.assembly.drafts.draft import NodeDraft, ask_in
+from podpath.assembly.scenes.scene import Evidence, name_netns
+from podpath.evidence.records import LinkRecord
+from podpath.net.addresses import IfName
+from podpath.net.provenance import Fact, Known, Option, Unknown
+from podpath.node.links import Link, Peer
+
+_STACKED = frozenset({"vlan", "macvlan", "macvtap", "ipvlan", "ipvtap", "vxlan", "macsec", "dsa"})
+"""Kinds whose `@` names the device that they sit on."""
+
+
+class _End(NamedTuple):
+    """A device that its listing shows with an `@`."""
+
+    netns: str
+    link: Link
+    peer_name: str | None
+    peer_ifindex: int | None
+    peer_netns: str | None
+
+
+def assemble_peers(draft: NodeDraft, evidence: Evidence) -> None:
+    """Join the ends of veth pairs, and devices with those that they sit on."""
+    ends = list(_list_ends(draft, evidence))
+    for end in ends:
+        netns = draft.namespaces[end.netns]
+        link = netns.links[end.link.name]
+        if link.peer is not None:
+            continue
+        if link.kind in _STACKED:
+            lower = end.peer_name or _name_of(draft, end)
+            netns.links[link.name] = replace(link, lower=None if lower is None else IfName(lower))
+        elif link.kind in {"", "veth"}:
+            _join(draft, end, _find_peers(draft, end, ends))
+
+
+def _list_ends(draft: NodeDraft, evidence: Evidence) -> Iterator[_End]:
+    seen: set[tuple[str, IfName]] = set()
+    for scene, record in evidence.records(LinkRecord):
+        key = (scene.netns, record.name)
+        shows = record.peer_name is not None or record.peer_ifindex is not None
+        if scene.is_elsewhere or not shows or key in seen:
+            continue
+        seen.add(key)
+        link = draft.namespaces[scene.netns].links[record.name]
+        yield _End(scene.netns, link, record.peer_name, record.peer_ifindex, record.peer_netns)
+
+
+def _find_peers(draft: NodeDraft, end: _End, ends: Sequence[_End]) -> list[Peer]:
+    """Give the devices that may be the other end: those of that name or index, the ones that point back first."""
+    if end.peer_name is not None:
+        return [Peer(netns=end.netns, link=IfName(end.peer_name))]
+    mutual = [other for other in ends if _is_mutual(end, other)]
+    if end.peer_netns is None or end.peer_netns.isdigit():
+        return [Peer(netns=other.netns, link=other.link.name) for other in mutual]
+    # one namespace may go by several names (its file, a process in it, its pod): the name given is a hint
+    named = [other for other in mutual if other.netns == name_netns(end.peer_netns)]
+    if mutual:
+        return [Peer(netns=other.netns, link=other.link.name) for other in named or mutual]
+    there = draft.namespaces.get(name_netns(end.peer_netns))
+    same = [] if there is None else [link for link in there.links.values() if link.ifindex == end.peer_ifindex]
+    return [Peer(netns=name_netns(end.peer_netns), link=link.name) for link in same]
+
+
+def _is_mutual(end: _End, other: _End) -> bool:
+    """Tell whether two devices of two namespaces name each other's index."""
+    points = end.peer_ifindex is not None and end.peer_ifindex == other.link.ifindex
+    back = other.peer_ifindex is not None and other.peer_ifindex == end.link.ifindex
+    return points and back and end.netns != other.netns
+
+
+def _join(draft: NodeDraft, end: _End, peers: Sequence[Peer]) -> None:
+    """Set a veth's peer where it was found; where it was not, the device stays one that leads to an unseen namespace."""
+    netns = draft.namespaces[end.netns]
+    link = netns.links[end.link.name]
+    if end.peer_name is not None and not link.kind:
+        back = draft.namespaces[end.netns].links.get(IfName(end.peer_name))
+        mutual = back is not None and back.kind in {"", "veth"} and not link.name.startswith(f"{end.peer_name}.")
+        if not mutual:
+            netns.links[link.name] = replace(link, kind="vlan" if "." in link.name else "", lower=IfName(end.peer_name))
+            return
+    kind = link.kind or "veth"
+    netns.links[link.name] = replace(link, kind=kind, peer=_spell_peer(end, peers))
+
+
+def _spell_peer(end: _End, peers: Sequence[Peer]) -> Fact[Peer] | None:
+    if len(peers) == 1:
+        return Known(peers[0], end.link.span)
+    if not peers:
+        return None
+    options = tuple(Option(peer, f"{peer.link} in netns {peer.netns}") for peer in peers)
+    ask = ask_in(end.netns, f"ip -d link show dev {end.link.name}")
+    return Unknown(f"the other end of {end.link.name} in netns {end.netns}", ask, options, "several devices have its index")
+
+
+def _name_of(draft: NodeDraft, end: _End) -> str | None:
+    links = draft.namespaces[end.netns].links.values()
+    return next((link.name for link in links if link.ifindex is not None and link.ifindex == end.peer_ifindex), None)

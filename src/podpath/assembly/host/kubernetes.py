@@ -1,0 +1,171 @@
+"""What Kubernetes and its network plugins say: services, pods, CNI networks, Cilium's options, and the node's name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from podpath.assembly.drafts.disputes import Claim, Disputes
+from podpath.assembly.drafts.draft import NodeDraft
+from podpath.assembly.scenes.scene import Evidence, host_of_prompt
+from podpath.evidence.kubernetes.cni import CNI_FILE
+from podpath.evidence.kubernetes.records import CiliumOptionRecord, CniRecord, PodRecord, ServicePortRecord, ServiceRecord
+from podpath.net.addresses import Address
+from podpath.net.provenance import Fact, Source, Span
+from podpath.node.node import Cilium, CniNetwork, Pod, Service, ServicePort
+
+_ADDRESS_NAME = re.compile(r"(?<!\d)(\d{1,3})[-.](\d{1,3})[-.](\d{1,3})[-.](\d{1,3})(?!\d)")
+_CILIUM_DEVICE = re.compile(r"cilium_(?:host|net|vxlan|geneve)")
+
+
+def assemble_kubernetes(draft: NodeDraft, evidence: Evidence, disputes: Disputes) -> None:
+    """Put services, pods, CNI networks and Cilium's options into the node."""
+    _assemble_services(draft, evidence)
+    _assemble_pods(draft, evidence)
+    _assemble_cni(draft, evidence)
+    _assemble_cilium(draft, evidence, disputes)
+    draft.name = name_node(draft, evidence)
+    draft.hinted = tuple(dict.fromkeys(_hint_addresses(draft, evidence)))
+
+
+def prompt_hosts(evidence: Evidence) -> tuple[str, ...]:
+    """Give the host names of the prompts at which commands about a node were typed, the one seen most first."""
+    counts: dict[str, int] = {}
+    for scene in evidence.scenes:
+        host = host_of_prompt(scene)
+        if host is not None and not scene.is_elsewhere:
+            counts[host] = counts.get(host, 0) + 1
+    return tuple(sorted(counts, key=lambda host: -counts[host]))
+
+
+def name_node(draft: NodeDraft, evidence: Evidence) -> str:
+    """Give the node's name: as a prompt shows it, else the one node that described pods run on."""
+    hosts = prompt_hosts(evidence)
+    if hosts:
+        return hosts[0]
+    nodes = {pod.node.partition("/")[0] for pod in draft.pods if pod.node}
+    return nodes.pop() if len(nodes) == 1 else draft.name
+
+
+def _hint_addresses(draft: NodeDraft, evidence: Evidence) -> Iterator[Address]:
+    """Give the addresses that the node's name spells (`ip-172-20-121-84`), and those that its pods say it has."""
+    for host in (draft.name, *prompt_hosts(evidence)):
+        found = _ADDRESS_NAME.search(host)
+        if found is not None:
+            try:
+                yield Address.parse(".".join(found.groups()))
+            except ValueError:
+                continue
+    for scene, record in evidence.records(PodRecord):
+        is_here = record.node is None or record.node.partition("/")[0] in {draft.name, *prompt_hosts(evidence)}
+        if record.node_address is not None and is_here and not scene.is_elsewhere:
+            yield record.node_address
+
+
+def _assemble_services(draft: NodeDraft, evidence: Evidence) -> None:
+    seen: set[tuple[str | None, str | None]] = set()
+    for scene, record in evidence.records(ServiceRecord):
+        key = (record.namespace, record.name)
+        if scene.is_elsewhere or key in seen:
+            continue
+        seen.add(key)
+        draft.services.append(
+            Service(
+                namespace=record.namespace or "default",
+                name=record.name or "",
+                type=record.type or "ClusterIP",
+                addresses=record.addresses,
+                ports=tuple(_make_port(port) for port in record.ports),
+                span=record.span,
+            )
+        )
+
+
+def _make_port(port: ServicePortRecord) -> ServicePort:
+    return ServicePort(
+        protocol=port.protocol,
+        port=port.port,
+        name=port.name or "",
+        node_port=port.node_port,
+        endpoints=port.endpoints,
+        complete=port.more == 0,
+    )
+
+
+def _assemble_pods(draft: NodeDraft, evidence: Evidence) -> None:
+    for scene, record in evidence.records(PodRecord):
+        if scene.is_elsewhere or record.name is None:
+            continue
+        pod = Pod(
+            namespace=record.namespace or "default",
+            name=record.name,
+            address=record.address,
+            node=record.node,
+            span=record.span,
+        )
+        known = next((other for other in draft.pods if _is_same(pod, other)), None)
+        if known is None:
+            draft.pods.append(pod)
+        elif known.address is None and pod.address is not None:
+            draft.pods[draft.pods.index(known)] = pod
+
+
+def _is_same(one: Pod, other: Pod) -> bool:
+    return (one.namespace, one.name) == (other.namespace, other.name)
+
+
+def _assemble_cni(draft: NodeDraft, evidence: Evidence) -> None:
+    for scene, record in evidence.records(CniRecord):
+        if scene.is_elsewhere:
+            continue
+        draft.cni.append(
+            CniNetwork(
+                path=_cni_path(record.span.source),
+                name=record.name or "",
+                version=record.version or "",
+                plugins=tuple(_plugin_types(record)),
+                span=record.span,
+                fault=record.fault,
+            )
+        )
+
+
+def _cni_path(source: Source) -> str:
+    """Give the file's path: the evidence's own, or what its command printed where the evidence is a document."""
+    found = CNI_FILE.search(source.command or "")
+    return found["path"] if found is not None and not source.name.endswith(found["path"].rpartition("/")[2]) else source.name
+
+
+def _plugin_types(record: CniRecord) -> Iterator[str]:
+    for plugin in record.plugins:
+        kind = plugin.get("type")
+        if isinstance(kind, str):
+            yield kind
+
+
+def _assemble_cilium(draft: NodeDraft, evidence: Evidence, disputes: Disputes) -> None:
+    claims: dict[str, list[Claim[str]]] = {}
+    span = None
+    for scene, record in evidence.records(CiliumOptionRecord):
+        if not scene.is_elsewhere:
+            claims.setdefault(record.key, []).append(Claim(record.value, record.span, scene.standing))
+            span = span or record.span
+    options: dict[str, Fact[str]] = {}
+    for key, spoken in claims.items():
+        fact = disputes.settle(f"Cilium's option {key}", "kubectl -n kube-system get configmap cilium-config -o yaml", spoken)
+        if fact is not None:
+            options[key] = fact
+    span = span or _find_cilium(draft)
+    if span is not None:
+        draft.cilium = Cilium(options=options, span=span)
+
+
+def _find_cilium(draft: NodeDraft) -> Span | None:
+    """Give the line that shows Cilium to run, where no option of it is shown: its devices, its plugin, its chains."""
+    for link in draft.host.links.values():
+        if _CILIUM_DEVICE.fullmatch(link.name) and link.span is not None:
+            return link.span
+    for route in draft.host.routes:
+        if any(hop.link is not None and _CILIUM_DEVICE.fullmatch(hop.link) for hop in route.nexthops):
+            return route.span
+    return next((network.span for network in draft.cni if "cilium-cni" in network.plugins), None)

@@ -1,0 +1,1 @@
+"""What nobody printed but the evidence implies: pods, devices and addresses."""

@@ -1,0 +1,1 @@
+"""Rulesets, sets and tracked connections, from iptables, nft, ipset and conntrack."""

@@ -1,0 +1,165 @@
+"""Readings of nft of one network namespace to its native tables.
+
+Tables that iptables-nft owns stand in the listing, too: where an output of iptables shows one, it is left to that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from podpath.assembly.scenes.labels import Standing, judge_source
+from podpath.evidence.nft.records import NftChainRecord, NftListingRecord, NftRuleRecord, NftSetRecord, NftTableRecord
+from podpath.evidence.records import Reading
+from podpath.net import nft
+from podpath.net.addresses import Family
+from podpath.net.provenance import Gap, Listing, Source, Span
+from podpath.node.netfilter import Netfilter
+from podpath.node.nftables import NftChain, NftRule, NftSet, NftTable
+from podpath.node.nftables_text import emit_rule
+
+ASK = "nft -a list ruleset"
+_FAMILIES: Mapping[str, Family] = {"ip": 4, "ip6": 6}
+TableKey = tuple[str, str]
+_HEX = re.compile(r"\b0x[0-9a-fA-F]+")
+_COUNTED = re.compile(r" packets \d+ bytes \d+")
+
+
+class NftablesAssembly(NamedTuple):
+    """The native tables of one namespace."""
+
+    listing: Listing[NftTable]
+    gaps: tuple[Gap, ...]
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A table under construction."""
+
+    record: NftTableRecord
+    chains: dict[str, NftChainRecord] = field(default_factory=dict)
+    rules: dict[str, list[NftRuleRecord]] = field(default_factory=dict)
+    sets: dict[str, NftSet] = field(default_factory=dict)
+    objects: list[str] = field(default_factory=list)
+    whole: bool = True
+
+
+def assemble_nftables(readings: Iterable[tuple[Source, Reading]], netfilter: Mapping[Family, Netfilter]) -> NftablesAssembly:
+    """Give the native tables that the evidence shows for the time of the failure, each as the first output shows it."""
+    shown = [(source, reading) for source, reading in readings if _listing_of(reading) is not None]
+    # text has a line for each rule, and the devices of ingress chains, which JSON of nft 1.0 leaves out
+    shown.sort(key=lambda item: any(line.lstrip().startswith("{") for line in item[0].lines[:1]))
+    shown = [(source, reading) for source, reading in shown if judge_source(source) is not Standing.ELSEWHERE]
+    if any(judge_source(source) <= Standing.PLAIN for source, _ in shown):
+        shown = [(source, reading) for source, reading in shown if judge_source(source) <= Standing.PLAIN]
+    tables: dict[TableKey, NftTable] = {}
+    gaps: list[Gap] = []
+    span: Span | None = None
+    complete = False
+    for _, reading in shown:
+        listing = _listing_of(reading)
+        if listing is None:
+            continue
+        span = span or listing.span
+        complete = complete or (listing.scope == "ruleset" and listing.whole)
+        for key, table in _assemble_tables(reading, listing).items():
+            known = tables.get(key)
+            if known is None or (table.complete and not known.complete):
+                tables[key] = table
+            elif not _same(known, table) and table.span is not None and table.complete:
+                gaps.append(Gap(table.span, f"another output shows another table {key[0]} {key[1]}: this one is passed over"))
+    own = tuple(table for key, table in tables.items() if not _is_owned(key, table, netfilter))
+    gaps += [gap for table in own for gap in _unread_statements(table)]
+    return NftablesAssembly(Listing(own, complete, ASK, span), tuple(gaps))
+
+
+def _listing_of(reading: Reading) -> NftListingRecord | None:
+    return next((record for record in reading.records if isinstance(record, NftListingRecord)), None)
+
+
+def _is_owned(key: TableKey, table: NftTable, netfilter: Mapping[Family, Netfilter]) -> bool:
+    """Tell whether iptables' own output shows the table already; an empty table of iptables says nothing anyhow."""
+    family = _FAMILIES.get(key[0])
+    if family is None or family not in netfilter:
+        return False
+    del table
+    return any(other.flavour == "nft" and other.name == key[1] for other in netfilter[family].tables)
+
+
+def _assemble_tables(reading: Reading, listing: NftListingRecord) -> dict[TableKey, NftTable]:
+    drafts: dict[TableKey, _Draft] = {}
+    for record in reading.records:
+        match record:
+            case NftTableRecord():
+                draft = drafts.setdefault((record.family, record.name), _Draft(record))
+                draft.objects += record.objects
+            case NftChainRecord():
+                _draft_of(drafts, record).chains.setdefault(record.name, record)
+            case NftRuleRecord():
+                _draft_of(drafts, record).rules.setdefault(record.chain, []).append(record)
+            case NftSetRecord():
+                _draft_of(drafts, record).sets[record.name] = _assemble_set(record)
+            case _:
+                pass
+    whole = listing.whole and listing.scope in {"ruleset", "table", "tables"} and not reading.gaps
+    return {key: _finish(draft, whole=whole) for key, draft in drafts.items()}
+
+
+def _draft_of(drafts: dict[TableKey, _Draft], record: NftChainRecord | NftRuleRecord | NftSetRecord) -> _Draft:
+    empty = NftTableRecord(span=record.span, family=record.family, name=record.table)
+    return drafts.setdefault((record.family, record.table), _Draft(empty))
+
+
+def _assemble_set(record: NftSetRecord) -> NftSet:
+    return NftSet(
+        name=record.name, types=record.types, elements=record.elements, data=record.data, flags=record.flags,
+        options=record.options, typeof=record.typeof, span=record.span,
+    )  # fmt: skip
+
+
+def _finish(draft: _Draft, *, whole: bool) -> NftTable:
+    record = draft.record
+    names = [*draft.chains, *(name for name in draft.rules if name not in draft.chains)]
+    chains = {name: _assemble_chain(name, draft.chains.get(name), draft.rules.get(name, []), whole=whole) for name in names}
+    return NftTable(
+        family=record.family, name=record.name, chains=chains, sets=draft.sets, objects=tuple(draft.objects),
+        dormant="dormant" in record.flags, complete=whole, span=record.span,
+    )  # fmt: skip
+
+
+def _assemble_chain(name: str, record: NftChainRecord | None, rules: list[NftRuleRecord], *, whole: bool) -> NftChain:
+    placed = tuple(
+        NftRule(rule.family, rule.table, rule.chain, position, rule.span, rule.statements, rule.handle, rule.comment, rule.unread)
+        for position, rule in enumerate(rules, 1)
+    )
+    if record is None:
+        return NftChain(name=name, rules=placed, complete=False)
+    return NftChain(
+        name=name, rules=placed, type=record.type, hook=record.hook, priority=record.priority, policy=record.policy,
+        devices=record.devices, complete=whole, span=record.span,
+    )  # fmt: skip
+
+
+def _same(one: NftTable, other: NftTable) -> bool:
+    """Tell whether two outputs show the same table, whatever they count."""
+    return _rules(one) == _rules(other)
+
+
+def _rules(table: NftTable) -> object:
+    """Give the rules in a spelling that text and JSON share: JSON has numbers in decimal, and names what text leaves out."""
+    return {name: [_plain(emit_rule(rule)) for rule in chain.rules] for name, chain in table.chains.items()}
+
+
+def _plain(text: str) -> str:
+    text = _HEX.sub(lambda found: str(int(found[0], 16)), text)
+    return _COUNTED.sub("", text).replace(" with icmp port-unreachable", "").replace(" | ", ",")
+
+
+def _unread_statements(table: NftTable) -> Iterable[Gap]:
+    for chain in table.chains.values():
+        for rule in chain.rules:
+            for statement in rule.statements:
+                if isinstance(statement, nft.Unknown):
+                    yield Gap(rule.span, f"not modelled: {statement.text}")

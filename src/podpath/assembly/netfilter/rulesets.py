@@ -1,0 +1,166 @@
+"""The iptables outputs of one namespace and family to tables: each flavour apart, in the kernel's order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from podpath.assembly.netfilter.chains import LazyChains, OverlaidChains, assemble_chain
+from podpath.assembly.netfilter.merge import Showing, merge_chains
+from podpath.assembly.netfilter.tables import Placed, place_rulesets
+from podpath.assembly.scenes.labels import Standing, judge_source
+from podpath.evidence.iptables.command import parse_iptables_command
+from podpath.evidence.iptables.notes import parse_generated
+from podpath.evidence.iptables.ruleset import ChainText, NetfilterNoteRecord, RulesetRecord
+from podpath.evidence.iptables.ruleset_lines import RuleLines
+from podpath.evidence.records import Reading
+from podpath.net.addresses import Family
+from podpath.net.provenance import Fact, Gap, Source
+from podpath.node.case import Contradiction
+from podpath.node.netfilter import Chain, Table
+from podpath.node.node import HOST
+
+_TABLE_ORDER = ("raw", "mangle", "nat", "filter", "security")
+_MODERN = "nft"
+"""The flavour of `iptables` on every distribution since 2020 (Debian 10, RHEL 8, Ubuntu 20.10)."""
+
+Read = Sequence[tuple[Source, Reading]]
+
+
+class RulesetAssembly(NamedTuple):
+    """The tables of one namespace and family."""
+
+    tables: tuple[Table, ...]
+    complete: bool
+    """True where no other table exists."""
+    ask: str
+    """The command that would show what is missing."""
+    gaps: tuple[Gap, ...]
+    contradictions: tuple[Contradiction, ...]
+
+
+def assemble_rulesets(read: Read, family: Family, netns: str) -> RulesetAssembly:
+    """Make the tables of all outputs of a family."""
+    records = [record for _, reading in read for record in reading.records]
+    rulesets = [record for record in records if isinstance(record, RulesetRecord) and record.family == family]
+    notes = [record for record in records if isinstance(record, NetfilterNoteRecord) and record.family == family]
+    program = "iptables" if family == 4 else "ip6tables"
+    asker = "" if netns == HOST else f"nsenter into {netns}: "
+    lacks_legacy = any(note.kind == "legacy-present" for note in notes) and not _shows_whole(read, family, "legacy")
+    hidden = [note for note in notes if note.kind == "incompatible"]
+    contradictions: list[Contradiction] = []
+    makers: dict[tuple[str, str], list[Placed]] = {}
+    default = _judge_flavour(rulesets)
+    for placed in place_rulesets(rulesets):
+        makers.setdefault((placed.table, placed.record.flavour or default), []).append(placed)
+    keys = sorted((key for key in makers if key[0] in _TABLE_ORDER), key=lambda key: (_TABLE_ORDER.index(key[0]), key[1]))
+    tables = [
+        _TableMaker(name, flavour, program, f"in netns {netns}", asker).make(makers[name, flavour], contradictions)
+        for name, flavour in keys
+    ]
+    return RulesetAssembly(
+        tables=tuple(tables),
+        complete=not lacks_legacy and not hidden and _shows_whole(read, family, None),
+        ask=f"{asker}{program}-legacy-save -c" if lacks_legacy else f"{asker}{program}-save -c",
+        gaps=tuple(
+            Gap(note.span, f"table {note.table} holds what iptables cannot show: nft list ruleset tells") for note in hidden
+        ),
+        contradictions=tuple(contradictions),
+    )
+
+
+class _TableMaker:
+    """Makes one table of all outputs that show chains of it."""
+
+    __slots__ = ("_asker", "_flavour", "_name", "_program", "_where")
+
+    def __init__(self, name: str, flavour: str, program: str, where: str, asker: str) -> None:
+        self._name = name
+        self._flavour = flavour
+        self._program = program
+        self._where = where
+        self._asker = asker
+
+    def make(self, shown: Sequence[Placed], contradictions: list[Contradiction]) -> Table:
+        """Take the fullest output as the base and lay over it what others make of the chains that they show too."""
+        main = max(shown, key=lambda placed: (not _is_elsewhere(placed), placed.whole, len(placed.chains)))
+        others = [placed for placed in shown if placed is not main]
+        chains: Mapping[str, Fact[Chain]] = LazyChains(
+            main.chains, self._name, self._flavour, whole=main.whole and not others, because=main.because
+        )
+        contested = shown if _is_elsewhere(main) else others
+        merged: dict[str, Fact[Chain]] = {}
+        for chain in dict.fromkeys(name for placed in contested for name in placed.chains):
+            showings = [placed for placed in shown if chain in placed.chains]
+            if main not in showings or _is_elsewhere(main) or not _are_alike([placed.chains[chain] for placed in showings]):
+                merged[chain] = self._merge(chain, showings, contradictions)
+        return Table(
+            name=self._name,
+            family=main.record.family,
+            flavour=self._flavour,
+            chains=OverlaidChains(chains, merged) if merged else chains,
+            complete=any(placed.whole and not _is_elsewhere(placed) for placed in shown),
+            span=main.record.span,
+        )
+
+    def _merge(self, chain: str, shown: Sequence[Placed], contradictions: list[Contradiction]) -> Fact[Chain]:
+        """Make one fact of all outputs that show a chain."""
+        showings = []
+        for placed in shown:
+            text = placed.chains[chain]
+            span = text.span or (text.rules[0].span if text.rules else placed.record.span)
+            showings.append(Showing(assemble_chain(text, self._name, self._flavour), span, placed.because))
+        merged = merge_chains(
+            showings,
+            fact=f"chain {chain} of {self._program} table {self._name} ({self._flavour}) {self._where}",
+            ask=f"{self._asker}{self._program} -t {self._name} -S {chain}",
+        )
+        contradictions += merged.contradictions
+        return merged.fact
+
+
+def _judge_flavour(records: Sequence[RulesetRecord]) -> str:
+    """Say which flavour an output is of that does not tell: the one that others show, else what most hosts have."""
+    told = {record.flavour for record in records if record.flavour is not None}
+    return next(iter(told)) if len(told) == 1 else _MODERN
+
+
+def _is_elsewhere(placed: Placed) -> bool:
+    return judge_source(placed.record.span.source) is Standing.ELSEWHERE
+
+
+def _are_alike(texts: Sequence[ChainText]) -> bool:
+    """Tell whether whole outputs of a chain are the same text but for counters: then nothing needs to be read."""
+    first = texts[0]
+    for text in texts[1:]:
+        if not (text.whole and first.whole) or text.policy != first.policy or len(text.rules) != len(first.rules):
+            return False
+        if not text.rules:
+            continue
+        if not isinstance(text.rules, RuleLines) or not isinstance(first.rules, RuleLines):
+            return False
+        if not first.rules.is_spelled_like(text.rules):
+            return False
+    return True
+
+
+def _shows_whole(read: Read, family: Family, flavour: str | None) -> bool:
+    """Tell whether some output of this host is a whole iptables-save of the family (and flavour, where one is asked for)."""
+    own = ((source, reading) for source, reading in read if judge_source(source) is not Standing.ELSEWHERE)
+    return any(_is_whole_save(source, reading, family, flavour) for source, reading in own)
+
+
+def _is_whole_save(source: Source, reading: Reading, family: Family, flavour: str | None) -> bool:
+    """Tell whether a source is the whole output of iptables-save: of all tables, nothing cut, filtered or left out."""
+    command = parse_iptables_command(source)
+    records = [record for record in reading.records if isinstance(record, RulesetRecord)]
+    if reading.gaps or not all(record.whole for record in records):
+        return False
+    told = {record.flavour for record in records} | ({command.flavour} if command.flavour else set())
+    if flavour is not None and flavour not in told:
+        return False
+    if command.action == "save":
+        return command.family == family and command.table is None and not command.filtered
+    # Without a command: two tables in one output cannot come from `iptables-save -t`.
+    generated = any(parse_generated(line) is not None for line in source.lines[:5])
+    return generated and len(records) > 1 and all(record.family == family for record in records)

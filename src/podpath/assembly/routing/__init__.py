@@ -1,0 +1,1 @@
+"""Routes, policy rules, their tables, and neighbors."""

@@ -1,0 +1,55 @@
+"""Neighbour tables and sockets, from `ip neigh` and `ss`."""
+
+from __future__ import annotations
+
+from podpath.assembly.drafts.disputes import Claim, Disputes
+from podpath.assembly.drafts.draft import ASKS, NodeDraft, ask_in
+from podpath.assembly.scenes.scene import Evidence, Scene
+from podpath.evidence.records import NeighbourRecord, SocketRecord
+from podpath.net.addresses import Address, IfName, Mac
+from podpath.node.links import Neighbour
+from podpath.node.node import Socket
+
+
+def assemble_neighbours(draft: NodeDraft, evidence: Evidence, disputes: Disputes) -> None:
+    """Put the neighbour entries that outputs show into their namespaces."""
+    found: dict[tuple[str, IfName, Address], list[tuple[Scene, NeighbourRecord]]] = {}
+    for scene, record in evidence.records(NeighbourRecord):
+        if record.link is None:
+            disputes.gap(record.span, f"expected the device of neighbour {record.address}, saw none")
+            continue
+        if scene.is_elsewhere:
+            continue
+        found.setdefault((scene.netns, IfName(record.link), record.address), []).append((scene, record))
+    for (name, link, address), shown in found.items():
+        fact = f"MAC of neighbour {address} on {link} in netns {name}"
+        claims = [Claim(record.mac, record.span, scene.standing) for scene, record in shown]
+        mac: Mac | None = disputes.decide(fact, ask_in(name, ASKS["neigh"]), claims)
+        _, record = next((one for one in shown if one[1].mac == mac), shown[0])
+        state = record.state or ("REACHABLE" if mac is not None else "INCOMPLETE")
+        draft.netns(name).neighbours.append(Neighbour(address=address, link=link, mac=mac, state=state, span=record.span))
+
+
+def assemble_sockets(draft: NodeDraft, evidence: Evidence, disputes: Disputes) -> None:
+    """Put the sockets that outputs show into their namespaces."""
+    for scene, record in evidence.records(SocketRecord):
+        if record.port is None:
+            disputes.gap(record.span, "expected a socket with a port, saw none")
+            continue
+        if scene.is_elsewhere:
+            continue
+        netns = draft.netns(scene.netns)
+        socket = Socket(
+            protocol=record.protocol,
+            local=record.local,
+            port=record.port,
+            state=record.state,
+            link=None if record.link is None else IfName(record.link),
+            span=record.span,
+        )
+        if not any(_is_same(socket, other) for other in netns.sockets):
+            netns.sockets.append(socket)
+
+
+def _is_same(one: Socket, other: Socket) -> bool:
+    return (one.protocol, one.local, one.port, one.state) == (other.protocol, other.local, other.port, other.state)

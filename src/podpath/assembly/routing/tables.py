@@ -1,0 +1,49 @@
+"""Numbers of routing tables: the names that iproute2 knows, and the node's own from /etc/iproute2/rt_tables.
+
+Text shows a table by its name where the node has one. Where no output shows the file, only that two outputs mean the same table
+counts: such a name gets a number past those that people use.
+"""
+
+from __future__ import annotations
+
+from podpath.assembly.scenes.scene import Evidence
+from podpath.evidence.iproute.rt_tables import TableNameRecord
+from podpath.evidence.records import PolicyRuleRecord, RouteRecord
+from podpath.node.routing import MAIN, TABLES
+
+_FIRST_MADE_UP = 0xFF000000
+
+
+class TableNumbers:
+    """The numbers of all tables that the evidence names."""
+
+    __slots__ = ("_own",)
+
+    def __init__(self, evidence: Evidence) -> None:
+        """Give numbers to the names that no iproute2 knows by itself."""
+        named = {record.name: record.number for scene, record in evidence.records(TableNameRecord) if not scene.is_elsewhere}
+        names = {record.table for _, record in evidence.records(RouteRecord)}
+        names |= {record.table for _, record in evidence.records(PolicyRuleRecord)}
+        own = sorted(name for name in names if name is not None and _parse(name) is None)
+        self._own = {name: named.get(name, _FIRST_MADE_UP + place) for place, name in enumerate(own)}
+
+    def number(self, name: str | None) -> int:
+        """Give a table's number; the main table's where no name is printed."""
+        if name is None:
+            return MAIN
+        number = _parse(name)
+        return self._own.get(name, MAIN) if number is None else number
+
+    def name(self, number: int) -> str:
+        """Spell a table as outputs do."""
+        known = {value: key for key, value in TABLES.items()} | {value: key for key, value in self._own.items()}
+        return known.get(number, str(number))
+
+
+def _parse(name: str) -> int | None:
+    if name in TABLES:
+        return TABLES[name]
+    try:
+        return int(name, 0)
+    except ValueError:
+        return None

@@ -1,0 +1,96 @@
+"""Whether an output lists all things of its kind, by the command that printed it and by what stands in it.
+
+Only then does "it is not there" mean anything: a walk takes a whole routing table at its word and asks about a fragment.
+"""
+
+from __future__ import annotations
+
+from podpath.assembly.scenes.scene import Scene
+from podpath.evidence.commands import command
+from podpath.evidence.commands.command import parse_family
+from podpath.evidence.records import LinkRecord, SysctlRecord
+from podpath.net.addresses import Family
+
+_OBJECTS = frozenset({"address", "link", "route", "rule", "neigh", "fdb", "vlan"})
+"""Objects of ip(8) and bridge(8)."""
+_WHOLE_SYSCTLS = 200
+"""`sysctl -a` prints over 400 keys under net. alone in any namespace; nobody types so many."""
+
+
+def lists_all(scene: Scene, kind: str) -> bool:
+    """Tell whether the scene lists all things of a kind (`link`, `address`, `rule`, `neigh`, `sysctl`, ...) in its namespace."""
+    if not scene.whole or not shows_output(scene):
+        return False
+    if kind in {"link", "address"}:
+        return _lists_devices(scene, kind)
+    if kind in _OBJECTS:
+        asked = asked_object(scene)
+        return asked is not None and asked[0] == kind and not asked[1]
+    return _lists_other(scene, kind)
+
+
+def shows_output(scene: Scene) -> bool:
+    """Tell whether any output stands there: a ticket may show a command alone, which says nothing of what it printed."""
+    return any(line.strip() for line in scene.source.lines) and not (
+        scene.source.prompt and scene.source.lines[0].lstrip().startswith(scene.source.prompt)
+    )
+
+
+def listed_tables(scene: Scene) -> tuple[str, ...]:
+    """Give the routing tables that the scene lists whole: `all`, or the names; empty where it shows a part."""
+    if not scene.whole or not shows_output(scene):
+        return ()
+    if scene.command.program in {"route", "netstat"}:
+        return ("main",) if all(word.startswith("-") for word in scene.command.arguments) else ()
+    asked = asked_object(scene)
+    if asked is None or asked[0] != "route":
+        return ()
+    rest = asked[1]
+    if not rest:
+        return ("main",)
+    return (rest[1],) if len(rest) == 2 and rest[0] in {"table", "tab", "t"} else ()
+
+
+def listed_families(scene: Scene) -> tuple[Family, ...]:
+    """Give the families that the scene's command lists: `ip addr` shows both, `ip route` and `ip rule` IPv4 unless told."""
+    asked = parse_family(scene.source)
+    if asked is not None:
+        return (asked,)
+    shown = asked_object(scene)
+    if scene.command.program in {"route", "netstat"}:
+        return (4,)
+    # `ip route show table all` dumps every family, all else of route and rule is IPv4 by default (ip/iproute.c, ip/iprule.c)
+    only_one = shown is not None and shown[0] in {"route", "rule"} and "all" not in shown[1]
+    return (4,) if only_one else (4, 6)
+
+
+def asked_object(scene: Scene) -> tuple[str, tuple[str, ...]] | None:
+    """Give the object of the scene's `ip` or `bridge` command and its selectors behind `show`; None for another command."""
+    return command.asked_object(scene.command)
+
+
+def _lists_devices(scene: Scene, kind: str) -> bool:
+    """Tell it of `ip link` and `ip addr`: a listing that was not cut holds `lo`, which every namespace has."""
+    asked = asked_object(scene)
+    if asked is not None and (asked[1] or (kind == "address" and asked[0] != "address")):
+        return False
+    if asked is None and scene.command.program:
+        return False
+    if kind == "address" and asked is None and "addr" not in scene.source.format:
+        return False
+    return any(isinstance(record, LinkRecord) and record.name == "lo" for record in scene.reading.records)
+
+
+def _lists_other(scene: Scene, kind: str) -> bool:
+    program, arguments = scene.command.program, scene.command.arguments
+    if kind == "sysctl":
+        if program:
+            return program == "sysctl" and "-a" in arguments and len(arguments) == 1
+        read = [record for record in scene.reading.records if isinstance(record, SysctlRecord) and not record.configured]
+        return len(read) >= _WHOLE_SYSCTLS
+    if kind == "modules":
+        return program == "lsmod" or (not program and any(line.startswith("Module ") for line in scene.source.lines[:3]))
+    if kind == "sockets":
+        shows_listening = any(word.startswith("-") and "l" in word for word in arguments)
+        return program in {"ss", "netstat"} and shows_listening and all(word.startswith("-") for word in arguments)
+    return False

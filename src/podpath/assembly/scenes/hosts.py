@@ -1,0 +1,164 @@
+"""Evidence of several nodes told apart: bundles of different nodes, and outputs typed at the prompts of different hosts.
+
+Two prompts name different nodes only where their outputs cannot be of one: a device has other addresses here than there. A
+host name that is a pod's, or whose address the other host reaches by a device of its own, is a pod's on that host.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from podpath.assembly.scenes.labels import Standing
+from podpath.assembly.scenes.scene import Scene, host_of_prompt, set_scene
+from podpath.evidence.kubernetes.records import PodRecord
+from podpath.evidence.records import AddressRecord, BundleRecord, Reading, RouteRecord
+from podpath.net.addresses import Address, Prefix
+from podpath.net.provenance import Source
+from podpath.node.node import HOST
+
+Read = tuple[Source, Reading]
+
+
+class HostEvidence(NamedTuple):
+    """What was read of one node, and what does not say of which it is."""
+
+    name: str
+    """The node's name as prompts or its bundle have it; empty where all evidence is of one node."""
+    read: tuple[Read, ...]
+
+
+@dataclass(slots=True)
+class _Host:
+    """What tells a host from others. Mutable while it is gathered."""
+
+    outputs: int = 0
+    bundle: bool = False
+    addresses: dict[str, set[Address]] = field(default_factory=dict)
+    """By device."""
+    uplinks: set[str] = field(default_factory=set)
+    """The devices of its default routes."""
+    onlink: list[tuple[Prefix, str]] = field(default_factory=list)
+    """What it reaches without a gateway, and by which device."""
+
+
+def part_by_host(read: Sequence[Read]) -> tuple[HostEvidence, ...]:
+    """Give the evidence of each node, the one that most outputs are of first; what names no host goes to all of them."""
+    scenes = [set_scene(source, reading, number) for number, (source, reading) in enumerate(read)]
+    owners = [*_name_owners(scenes)]
+    hosts = _gather(scenes, owners)
+    pods = {*_named_pods(scenes, hosts), *_reached_pods(hosts)}
+    nodes = [name for name in hosts if name not in pods]
+    groups = _group({name: hosts[name] for name in nodes})
+    placed = [_place(each, owner, pods) for each, owner in zip(read, owners, strict=True)]
+    if len(groups) < 2:
+        return (HostEvidence("", tuple(placed)),)
+    grouped = {name for group in groups for name in group}
+    return tuple(
+        HostEvidence(
+            group[0], tuple(each for each, owner in zip(placed, owners, strict=True) if owner in group or owner not in grouped)
+        )
+        for group in groups
+    )
+
+
+def _name_owners(scenes: Sequence[Scene]) -> Iterator[str | None]:
+    """Name the host of each source: by its bundle, or by its prompt; what is said to be good is compared, not parted."""
+    bundles = {
+        scene.source.name.rpartition("/")[0]: record.node
+        for scene in scenes
+        for record in scene.reading.records
+        if isinstance(record, BundleRecord) and record.node and "/" in scene.source.name
+    }
+    for scene in scenes:
+        root = next((root for root in bundles if scene.source.name.startswith(f"{root}/")), None)
+        if root is not None:
+            yield bundles[root]
+        else:
+            yield host_of_prompt(scene) if scene.standing <= Standing.AFTER else None
+
+
+def _gather(scenes: Sequence[Scene], owners: Sequence[str | None]) -> dict[str, _Host]:
+    """Gather what tells hosts apart, of those that show it."""
+    hosts: dict[str, _Host] = {}
+    for scene, owner in zip(scenes, owners, strict=True):
+        if owner is None:
+            continue
+        host = hosts.setdefault(owner, _Host())
+        host.outputs += 1
+        for record in scene.reading.records if scene.netns == HOST else ():
+            host.bundle = host.bundle or isinstance(record, BundleRecord)
+            _note(host, record)
+    ordered = sorted(hosts, key=lambda name: -hosts[name].outputs)
+    return {name: hosts[name] for name in ordered if hosts[name].addresses or hosts[name].bundle}
+
+
+def _note(host: _Host, record: object) -> None:
+    if isinstance(record, AddressRecord) and record.link is not None and _tells(record.address):
+        host.addresses.setdefault(record.link, set()).add(record.address)
+    elif isinstance(record, RouteRecord):
+        for hop in record.nexthops:
+            if hop.link is None:
+                continue
+            if record.prefix.length == 0:
+                host.uplinks.add(hop.link)
+            elif hop.gateway is None:
+                host.onlink.append((record.prefix, hop.link))
+                if record.prefsrc is not None and _tells(record.prefsrc) and record.protocol == "kernel":
+                    host.addresses.setdefault(hop.link, set()).add(record.prefsrc)
+
+
+def _tells(address: Address) -> bool:
+    """Tell whether an address tells one host from another."""
+    return not (address.is_loopback or address.is_link_local)
+
+
+def _named_pods(scenes: Sequence[Scene], hosts: Mapping[str, _Host]) -> Iterator[str]:
+    """Give the host names that are pods' names."""
+    for scene in scenes:
+        for record in scene.reading.records:
+            if isinstance(record, PodRecord) and record.name in hosts and record.name is not None:
+                yield record.name
+
+
+def _reached_pods(hosts: Mapping[str, _Host]) -> Iterator[str]:
+    """Give the hosts whose every address another one reaches by a device that is not its uplink."""
+    for name, host in hosts.items():
+        own = [address for some in host.addresses.values() for address in some]
+        for other in hosts.values():
+            inner = [prefix for prefix, device in other.onlink if device not in other.uplinks and other.uplinks]
+            mine = {address for some in other.addresses.values() for address in some}
+            reached = all(any(prefix.covers(address) for prefix in inner) and address not in mine for address in own)
+            if other is not host and own and not host.bundle and reached:
+                yield name
+                break
+
+
+def _group(hosts: Mapping[str, _Host]) -> list[list[str]]:
+    """Put host names together that may be of one node."""
+    groups: list[list[str]] = []
+    for name, host in hosts.items():
+        group = next((group for group in groups if not any(_differ(host, hosts[other]) for other in group)), None)
+        if group is None:
+            groups.append([name])
+        else:
+            group.append(name)
+    return groups
+
+
+def _differ(host: _Host, other: _Host) -> bool:
+    """Tell whether two hosts cannot be one: each has its bundle, or a device has nothing but other addresses on each."""
+    if host.bundle and other.bundle:
+        return True
+    return any(
+        addresses.isdisjoint(other.addresses[device]) for device, addresses in host.addresses.items() if device in other.addresses
+    )
+
+
+def _place(each: Read, owner: str | None, pods: set[str]) -> Read:
+    """Put what was typed inside of a pod into a namespace of that name."""
+    source, reading = each
+    if owner in pods and source.netns is None and owner is not None:
+        return replace(source, netns=f"pod/?/{owner}"), reading
+    return each

@@ -1,0 +1,32 @@
+"""Words of `ip -d link` to the options of bridges, ports and tunnels."""
+
+from __future__ import annotations
+
+from podpath.assembly.devices.bridge_options import is_on, make_bridge, make_port, make_vxlan
+
+
+def test_switches() -> None:
+    """`on`, `1` and `true` are on; what is not shown has its default."""
+    assert [is_on({"x": word}, "x") for word in ("on", "1", "True", "off", "0", "")] == [True, True, True, False, False, False]
+    assert is_on({}, "x", default=True)
+
+
+def test_bridge_and_port() -> None:
+    """A bridge's and a port's own options are read, the rest is the kernel's default."""
+    assert make_bridge({"vlan_filtering": "1", "nf_call_iptables": "on"}).nf_call_iptables
+    port = make_port({"state": "BLOCKING", "hairpin": "on", "learning": "off"})
+    assert (port.state, port.hairpin, port.learning, port.flood) == ("blocking", True, False, True)
+
+
+def test_vxlan() -> None:
+    """A tunnel has its id, port and ends; an unreadable one is left out."""
+    tunnel = make_vxlan({"id": "42", "port": "4789", "local": "10.1.0.4", "group": "239.1.1.1", "link": "eth0"})
+    assert (tunnel.vni, tunnel.port, str(tunnel.local), str(tunnel.remote), tunnel.dev) == (
+        42,
+        4789,
+        "10.1.0.4",
+        "239.1.1.1",
+        "eth0",
+    )
+    bare = make_vxlan({"id": "x", "local": "here"})
+    assert (bare.vni, bare.port, bare.local, bare.dev, bare.learning) == (0, 8472, None, None, True)

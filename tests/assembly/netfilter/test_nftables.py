@@ -1,0 +1,65 @@
+"""Listings of nft to tables of a namespace."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from podpath.assembly.netfilter.nftables import NftablesAssembly, assemble_nftables
+from podpath.evidence.nft import json as nft_json
+from podpath.evidence.nft import text as nft_text
+from podpath.net.provenance import Source
+from podpath.node.netfilter import Netfilter, Table
+
+DATA = Path(__file__).parents[2] / "data" / "nftables"
+RULE = "table ip t { chain c { type filter hook input priority 0; RULE }\n}"
+
+
+def assemble(*texts: str, tables: tuple[Table, ...] = (), command: str = "nft list ruleset") -> NftablesAssembly:
+    """Assemble listings, JSON or text."""
+    sources = [Source(name=f"{place}", lines=tuple(text.splitlines()), command=command) for place, text in enumerate(texts)]
+    readings = [(each, (nft_json if each.lines[0].startswith("{") else nft_text).read(each)) for each in sources]
+    return assemble_nftables(readings, {4: Netfilter(tables=tables)})
+
+
+def test_text_and_json_of_one_moment_are_one_listing() -> None:
+    """Nothing is told twice, and the text's lines are quoted."""
+    text, json = ((DATA / name).read_text(encoding="utf-8") for name in ("ruleset.txt", "ruleset.json"))
+    found = assemble(json, text)
+
+    assert [("ip", "kp"), ("inet", "x"), ("netdev", "nd")] == [(table.family, table.name) for table in found.listing.items]
+    assert {"not modelled: ct count over 10"} == {gap.why for gap in found.gaps}
+    assert ("lo",) == found.listing.items[2].chains["i"].devices
+    assert found.listing.complete
+
+
+def test_a_table_of_iptables_is_left_to_its_own_output() -> None:
+    """What iptables-save shows is not read again."""
+    owned = Table(name="t", family=4, flavour="nft", chains={})
+    text = RULE.replace("RULE", "counter accept")
+
+    assert (0, 1) == (len(assemble(text, tables=(owned,)).listing.items), len(assemble(text).listing.items))
+
+
+def test_a_part_of_a_table_is_not_complete() -> None:
+    """One chain of a table says nothing of the others."""
+    found = assemble(RULE.replace("RULE", "drop"), command="nft list chain ip t c")
+
+    assert (False, False, False) == (
+        found.listing.complete, found.listing.items[0].complete, found.listing.items[0].chains["c"].complete
+    )  # fmt: skip
+
+
+def test_two_outputs_that_differ_leave_a_gap() -> None:
+    """The first one counts, and the other is named."""
+    found = assemble(RULE.replace("RULE", "counter packets 3 bytes 9 drop"), RULE.replace("RULE", "accept"))
+
+    assert ["another output shows another table ip t: this one is passed over"] == [gap.why for gap in found.gaps]
+
+
+def test_counters_make_no_difference() -> None:
+    """Packets that were counted in between are no contradiction."""
+    found = assemble(
+        RULE.replace("RULE", "counter packets 3 bytes 9 drop"), RULE.replace("RULE", "counter packets 4 bytes 12 drop")
+    )
+
+    assert () == found.gaps
