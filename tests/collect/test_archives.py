@@ -13,9 +13,11 @@ from collections.abc import Callable
 
 import pytest
 
-from podpath.collect.archives import is_archive, read_members, read_single, unpack
-from podpath.collect.limits import Limits
+from podpath.collect.archives import Unpacked, is_archive, read_members, read_single, unpack
+from podpath.collect.limits import MAX_SIZE, Limits
+from podpath.collect.members import Member
 from podpath.net.errors import EvidenceError
+from podpath.net.provenance import Cut
 
 PACKERS = pytest.mark.parametrize("pack", [gzip.compress, lzma.compress, bz2.compress])
 Pack = Callable[[bytes], bytes]
@@ -37,14 +39,14 @@ def test_plain_and_packed() -> None:
     for content in (data, gzip.compress(data), lzma.compress(data), bz2.compress(data)):
         assert is_archive(content)
         members = list(read_members("b", io.BytesIO(content), len(content), Limits()))
-        assert [("a/x.txt", b"1", ""), ("y", b"2", "")] == members
+        assert [Member("a/x.txt", b"1"), Member("y", b"2")] == members
 
 
 def test_a_member_that_is_too_large() -> None:
     """It is left out, and the others are read."""
     data = _tar(("big", bytes(5000)), ("small", b"1"))
     members = list(read_members("b", io.BytesIO(data), len(data), Limits(output_bytes=1000)))
-    assert [(b"", True), (b"1", False)] == [(member.data, bool(member.refused)) for member in members]
+    assert [(b"", Cut("big", 0, 5000, MAX_SIZE)), (b"1", None)] == [(member.data, member.cut) for member in members]
 
 
 def test_other_files() -> None:
@@ -57,19 +59,21 @@ def test_packed_file_of_several_streams(pack: Pack) -> None:
     """Streams that were appended to each other are one file, as their own programs take them."""
     packed = pack(b"one\n" * 1000) + pack(b"two\n")
 
-    assert b"one\n" * 1000 + b"two\n" == read_single("log", io.BytesIO(packed), len(packed), Limits())
+    assert b"one\n" * 1000 + b"two\n" == read_single("log", io.BytesIO(packed), len(packed), Limits()).data
 
 
 @PACKERS
-def test_damaged_data_is_an_error_or_stays_packed(pack: Pack) -> None:
-    """Cut anywhere or with a wrong byte it is told as damaged; among other files it stays as it is."""
+def test_damaged_data_is_an_error(pack: Pack) -> None:
+    """Cut anywhere or with a wrong byte it is told as damaged, also among other files."""
     packed = pack(bytes(range(256)) * 40)
     broken = bytearray(packed)
     broken[len(packed) // 2] ^= 0xFF
     for data in (*(packed[:end] for end in range(8, len(packed), 97)), bytes(broken)):
         with pytest.raises(EvidenceError, match="saw damaged data"):
             read_single("log", io.BytesIO(data), len(data), Limits())
-        assert data == unpack("log", data, Limits())
+        if data.startswith(packed[:6]):
+            with pytest.raises(EvidenceError, match="saw damaged data"):
+                unpack("log", data, Limits())
 
 
 @PACKERS
@@ -79,8 +83,10 @@ def test_what_unpacks_to_far_more_than_it_is_is_refused(pack: Pack) -> None:
 
     with pytest.raises(EvidenceError, match="200 times its size"):
         read_single("log", io.BytesIO(packed), len(packed), limits)
-    assert packed == unpack("log", packed, limits)
-    assert 1000 == len(read_single("log", io.BytesIO(packed), len(packed), Limits(output_bytes=1000)))
+    with pytest.raises(EvidenceError, match="200 times its size"):
+        unpack("log", packed, limits)
+    cut = read_single("log", io.BytesIO(packed), len(packed), Limits(output_bytes=1000))
+    assert Unpacked(bytes(1000), whole=False) == cut
 
 
 def test_xz_that_asks_for_too_much_memory_is_refused() -> None:
@@ -97,5 +103,28 @@ def test_xz_that_asks_for_too_much_memory_is_refused() -> None:
 
 def test_file_among_others_is_unpacked() -> None:
     """What is not packed stays as it is."""
-    assert b"line\n" == unpack("log.1.xz", lzma.compress(b"line\n"), Limits())
-    assert b"line\n" == unpack("log", b"line\n", Limits())
+    assert Unpacked(b"line\n") == unpack("log.1.xz", lzma.compress(b"line\n"), Limits())
+    assert Unpacked(b"line\n") == unpack("log", b"line\n", Limits())
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, lzma.compress, bz2.compress])
+def test_a_damaged_tar_is_never_read_in_part(pack: Pack) -> None:
+    """Wherever it is cut, it is refused; so it is where a byte of a header is flipped, which `tarfile` takes for the end."""
+    plain = _tar(("a", b"1" * 600), ("b", b"2" * 600))
+    plain = plain[: plain.index(b"2" * 600) + 1024 + 1024]
+    packed = pack(plain)
+    step = max(len(packed) // 40, 1)
+    flipped = bytearray(plain)
+    flipped[plain.index(b"b\0") + 2] ^= 0xFF
+    for data in (*(packed[:end] for end in range(300, len(packed) - 1024, step)), pack(bytes(flipped))):
+        with pytest.raises(EvidenceError, match="damaged"):
+            list(read_members("x", io.BytesIO(data), len(data), Limits()))
+
+
+@PACKERS
+def test_the_checksum_counts(pack: Pack) -> None:
+    """It stands behind the last byte of the tar, where nothing else looks."""
+    packed = bytearray(pack(_tar(("a", b"1" * 600))))
+    packed[-6] ^= 0xFF
+    with pytest.raises(EvidenceError, match="damaged"):
+        list(read_members("x", io.BytesIO(bytes(packed)), len(packed), Limits()))

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from podpath.collect.snapshot import CollectError, Namespace, collect_bundle, collect_files, find_namespaces
+from podpath.collect.targets import TargetError
 
 
 def test_processes_tell_which_namespaces_there_are() -> None:
@@ -41,7 +42,7 @@ def test_a_bundle_holds_every_file_and_its_manifest(tmp_path: Path) -> None:
 @pytest.mark.kernel("ip")
 def test_an_existing_target_is_never_overwritten(tmp_path: Path) -> None:
     """A bundle is a new file or folder."""
-    with pytest.raises(CollectError, match="exists already"):
+    with pytest.raises(TargetError, match="exists already"):
         collect_bundle(tmp_path, (Namespace(name="host", path="/proc/self/ns/net"),), now=0.0)
 
 

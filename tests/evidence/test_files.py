@@ -54,21 +54,30 @@ def test_a_place_is_kept() -> None:
     assert ("pod-a", "conntrack -L", 5.0, ()) == (source.netns, source.command, source.taken_at, source.lines)
 
 
-ENCODINGS = ["utf-8", "utf-8-sig", "utf-16"]
+ENCODINGS = ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"]
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_encodings(encoding: str) -> None:
-    """Marks of byte order are read and taken off."""
-    text, gaps = decode_text("x", "größer\n".encode(encoding))
-    assert ("größer\n", ()) == (text, gaps)
+    """Marks of byte order are read and taken off; UTF-16 is known without them."""
+    text, gaps = decode_text("x", "größer, by default\n".encode(encoding))
+    assert ("größer, by default\n", ()) == (text, gaps)
 
 
 def test_other_encodings_leave_a_gap() -> None:
-    """Bytes that are no UTF-8 are replaced, and the first is named with its line."""
-    text, gaps = decode_text("x", b"fine\ngr\xf6\xdfer\n" + b"and more text that is fine\n" * 5)
-    assert text.startswith("fine\ngr\ufffd\ufffder")
-    assert [2] == [gap.span.line for gap in gaps]
+    """Bytes that are no UTF-8 are read as Latin-1 beside those that are, and the first is named with its line."""
+    text, gaps = decode_text("x", b"fine\ngr\xf6\xdfer\n" + "größer, and more text that is fine\n".encode() * 5)
+    assert text.startswith("fine\ngrößer\ngrößer, and")
+    assert [(2, "gr\ufffd\ufffder")] == [(gap.span.line, gap.span.text) for gap in gaps]
+
+
+@pytest.mark.parametrize("place", [0, 3, 40])
+def test_a_stray_zero_makes_no_text_binary(place: int) -> None:
+    """It is left out, and its line is named."""
+    whole = b"default via 10.0.0.1 dev eth0\n10.0.0.0/24 dev eth0 scope link\n"
+    found = parse_file("routes", whole[:place] + b"\0" + whole[place:])
+    assert [tuple(whole.decode().splitlines())] == [source.lines for source in found.sources]
+    assert [1 + whole[:place].count(b"\n")] == [gap.span.line for gap in found.gaps]
 
 
 JUNK = [b"\0\0\0\0", b"\x7fELF\x02", bytes(range(256)) * 4, b"\xd4\xc3\xb2\xa1\x02\0", b"PK\x03\x04rest", b"\x89PNG\r\n"]

@@ -11,7 +11,7 @@ import os
 import sys
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple, NoReturn, cast
 
 import click
@@ -126,10 +126,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and give its exit code."""
     os.environ.setdefault(BLAS_THREADS, "1")
-    for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(errors="backslashreplace")
+    if not _prepare_streams():
+        return _refuse("standard output is closed")
+    out = sys.stdout
     try:
         code = podpath.main(None if arguments is None else list(arguments), prog_name="podpath", standalone_mode=False)
         sys.stdout.flush()
@@ -143,16 +142,36 @@ def run(arguments: Sequence[str] | None = None) -> int:
         _complain("interrupted")
         return INTERRUPTED
     except BrokenPipeError:
-        return _hang_up()
+        return _hang_up(BROKEN_PIPE)
+    except SystemExit:
+        if sys.stdout is out:
+            raise  # a shell's completion
+        sys.stdout = out  # click's answer to a broken pipe: another stream, and an exit code that would name a fault
+        return _hang_up(BROKEN_PIPE)
+    except OSError as error:
+        _refuse(_spell_error(error))
+        return _hang_up(USAGE)
     except Exception as error:  # noqa: BLE001  # the one boundary: whatever is left is a bug, and still no traceback for the user
         return _internal(error)
     return code if isinstance(code, int) else 0
 
 
+def _prepare_streams() -> bool:
+    """Let what a stream cannot spell be spelled otherwise; False where there is no standard output."""
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123  # it is closed: until the process ends
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+    return sys.stdout is not None
+
+
 def _complain(message: str) -> None:
     from podpath.report.escape import escape  # noqa: PLC0415  # only where there is something to complain about
 
-    click.echo("\n".join(f"podpath: {escape(line)}" for line in message.split("\n")), err=True)
+    with suppress(OSError):  # nobody can be told that nobody can be told
+        click.echo("\n".join(f"podpath: {escape(line)}" for line in message.split("\n")), err=True)
 
 
 def _refuse(message: str) -> int:
@@ -165,11 +184,25 @@ def _usage(error: click.UsageError) -> int:
     return _refuse(f"{error.format_message()}\nrun `{path} --help` for what is accepted")
 
 
-def _hang_up() -> int:
-    """Leave quietly when the reader of our output has gone: `podpath diagnose ... | head`."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    return BROKEN_PIPE
+def _spell_error(error: OSError) -> str:
+    """Spell an error of the system as its own tools do: the file, where it is about one, and its words."""
+    reason = (error.strerror or str(error)).lower()
+    return reason if error.filename is None else f"{error.filename}: {reason}"
+
+
+def _hang_up(code: int) -> int:
+    """Let what is not written go, so that the interpreter's end does not fail once more, and leave with a code.
+
+    The reader of our output has gone (`podpath diagnose ... | head`), or the disk is full.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, stream.fileno())
+            os.close(nowhere)
+    return code
 
 
 def _internal(error: Exception) -> int:

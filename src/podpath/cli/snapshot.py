@@ -12,7 +12,14 @@ from podpath.collect.snapshot import collect_bundle, find_namespaces
 
 
 @click.command()
-@click.option("-o", "--output", default="node-bundle.tar.gz", show_default=True, metavar="FILE", help="A new .tar.gz or folder.")
+@click.option(
+    "-o",
+    "--output",
+    default="node-bundle.tar.gz",
+    show_default=True,
+    metavar="FILE",
+    help="A new .tar.gz, .tar.zst, .tar, .zip or folder.",
+)
 @click.option(
     "--logs/--no-logs", default=True, show_default=True, help="Take the logs of the last hours too; they may hold secrets."
 )

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+MAX_SIZE = "--max-size"
+"""The option that lifts them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +25,16 @@ class Limits:
     ratio: int = 200
     """Bytes that one byte of an archive may unpack to, once it is past `ratio_from`: text packs to a tenth or so."""
     ratio_from: int = 16 << 20
+
+    def lifted(self, size: int) -> Limits:
+        """Return limits that let an input, and all its members together, have that many bytes."""
+        return replace(
+            self,
+            output_bytes=max(self.output_bytes, size),
+            printed_bytes=max(self.printed_bytes, size),
+            text_bytes=max(self.text_bytes, size),
+            total_bytes=max(self.total_bytes, size),
+        )
 
 
 DEFAULT = Limits()

@@ -16,11 +16,12 @@ from typing import BinaryIO
 
 from podpath.collect import archives, captures
 from podpath.collect.limits import Limits
+from podpath.collect.members import Member
 from podpath.evidence.bundle import MANIFEST
 from podpath.evidence.bundle_manifest import load_manifest, parse_time
 from podpath.evidence.files import decode_text, split_lines
 from podpath.evidence.gathered import Evidence, make_gap
-from podpath.net.errors import EvidenceError
+from podpath.net.errors import EvidenceError, MissingExtra
 from podpath.net.provenance import Gap, Source
 
 STDIN = "-"
@@ -66,24 +67,32 @@ def _read_file(name: str, file: BinaryIO, size: int, limits: Limits) -> Evidence
     file.seek(0)
     if not archives.is_archive(head):
         return _read_end(name, file, size, limits) if size > limits.output_bytes else _gather([(name, file.read(size))], None)
-    packed = archives.read_single(name, file, size, replace(limits, output_bytes=512))
+    packed = archives.read_single(name, file, size, replace(limits, output_bytes=512)).data
     file.seek(0)
-    if not archives.is_archive(packed) and not name.endswith(archives.TAR_NAMES):
-        return _gather([(name, archives.read_single(name, file, size, limits))], None)
+    if not archives.holds_members(packed) and not name.endswith(archives.ARCHIVE_NAMES):
+        return _gather([(name, archives.read_single(name, file, size, limits).data)], None)
     members = [member for member in archives.read_members(name, file, size, limits) if not member.refused]
     manifest = next((member.data for member in members if member.name.rpartition("/")[2] == MANIFEST), b"")
     return _gather(list(_unpacked_members(name, members, limits)), parse_time(load_manifest(manifest).get("time")))
 
 
-def _unpacked_members(name: str, members: Sequence[archives.Member], limits: Limits) -> Iterator[tuple[str, bytes]]:
+def _unpacked_members(name: str, members: Sequence[Member], limits: Limits) -> Iterator[tuple[str, bytes]]:
     """Give the members of an archive, rotated logs among them unpacked."""
     total = 0
     for member in members:
-        data = archives.unpack(member.name, member.data, limits)
+        data = _unpack(member.name, member.data, limits)
         total += len(data)
         if total > limits.total_bytes:
             raise EvidenceError(f"{name}: expected at most {limits.total_bytes >> 20} MB unpacked, saw more")
         yield f"{name}/{member.name}", data
+
+
+def _unpack(name: str, data: bytes, limits: Limits) -> bytes:
+    """Unpack a rotated log; what is damaged, or must not be read, stays packed and becomes a gap."""
+    try:
+        return archives.unpack(name, data, limits).data
+    except (EvidenceError, MissingExtra):
+        return data
 
 
 def _read_end(name: str, file: BinaryIO, size: int, limits: Limits) -> Evidence:
@@ -112,7 +121,7 @@ def _folder(folder: Path, limits: Limits) -> Iterator[tuple[str, bytes]]:
                 continue
             try:
                 with path.open("rb") as file:
-                    data = archives.unpack(str(path), file.read(limits.output_bytes), limits)
+                    data = _unpack(str(path), file.read(limits.output_bytes), limits)
             except OSError:
                 continue
             total += len(data)

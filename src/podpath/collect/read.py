@@ -5,24 +5,27 @@ Nothing is written, nothing is followed out of a folder, and every limit that is
 
 from __future__ import annotations
 
+import io
 import os
 import stat
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from podpath.collect import archives, captures, packed_captures
-from podpath.collect.limits import DEFAULT, Limits
+from podpath.collect.limits import DEFAULT, MAX_SIZE, Limits
 from podpath.collect.mapping import map_file
+from podpath.collect.members import Member
 from podpath.collect.printed import is_printed
 from podpath.evidence.bundle import ReadPackets, assemble_bundle, is_bundle
 from podpath.evidence.files import parse_file, split_lines
 from podpath.evidence.formats import LIKELY
-from podpath.evidence.gathered import Evidence, Place, make_gap
+from podpath.evidence.gathered import Evidence, Place, make_cut, make_gap
 from podpath.evidence.recognition import recognise
 from podpath.net.errors import EvidenceError, MissingExtra
-from podpath.net.provenance import Gap, Source
+from podpath.net.provenance import Cut, Gap, Source
 
 STDIN = "-"
 _HEAD = 256 << 10
@@ -66,14 +69,11 @@ def _read_path(path: str, limits: Limits, stdin: BinaryIO | None, keep: captures
 
 def _read_stream(stream: BinaryIO, limits: Limits, keep: captures.Keep) -> Evidence:
     data = stream.read(limits.output_bytes + 1)
-    gaps = []
-    if len(data) > limits.output_bytes:
-        data = data[: data.rfind(b"\n") + 1] or data
-        gaps = [make_gap("stdin", f"only the first {limits.output_bytes >> 20} MB are read")]
     if not data.strip():
         raise EvidenceError("standard input is empty: pipe the output of a command or a ticket into it")
-    found = _parse_whole("stdin", data, limits, keep)
-    return Evidence(found.sources, (*gaps, *found.gaps))
+    if archives.is_archive(data[:512]) and len(data) <= limits.output_bytes:
+        return _read_archive("stdin", io.BytesIO(data), len(data), limits, keep)
+    return _parse_whole("stdin", data, limits, keep, whole=len(data) <= limits.output_bytes)
 
 
 def _read_file(name: str, file: BinaryIO, size: int, limits: Limits, keep: captures.Keep) -> Evidence:
@@ -89,7 +89,7 @@ def _read_file(name: str, file: BinaryIO, size: int, limits: Limits, keep: captu
     file.seek(0)
     if not head.strip() and size <= _HEAD:
         raise EvidenceError(f"{name}: the file is empty")
-    return _parse(name, file.read(_share(name, head, size, limits)), size, limits, keep)
+    return _parse(name, file.read(_share(name, head, size, limits) + 1), size, limits, keep)
 
 
 def _read_printed(
@@ -104,14 +104,16 @@ def _read_printed(
     tail = max(limits.printed_bytes - _HEAD, 0)
     whole = bytes(data[tail : limits.printed_bytes]).rfind(b"\n") + 1
     found = captures.read_printed(name, data[: tail + whole], keep)
-    why = f"only the first {limits.printed_bytes >> 20} MB of {len(data) >> 20} MB are read"
-    return None if found is None else Evidence(found.sources, (*found.gaps, make_gap(name, why)))
+    cut = make_cut(Cut(name, tail + whole, len(data), MAX_SIZE))
+    return None if found is None else Evidence(found.sources, (*found.gaps, cut))
 
 
-def _parse_whole(name: str, data: bytes, limits: Limits, keep: captures.Keep) -> Evidence:
-    """Parse a file's content that is there as a whole."""
+def _parse_whole(name: str, data: bytes, limits: Limits, keep: captures.Keep, *, whole: bool = True) -> Evidence:
+    """Parse a file's content that is in memory; unless it is `whole`, there is more of it than the limits let in."""
     long = _read_printed(name, data[:_HEAD], lambda: data, limits, keep) if len(data) > _HEAD else None
-    return long if long is not None else _parse(name, data, len(data), limits, keep)
+    if long is None:
+        return _parse(name, data, len(data) if whole else None, limits, keep)
+    return long if whole else Evidence(long.sources, (*long.gaps, make_cut(Cut(name, len(data), None, MAX_SIZE))))
 
 
 def _share(name: str, head: bytes, size: int, limits: Limits) -> int:
@@ -132,67 +134,90 @@ _CUT = frozenset({"component log"})
 """Formats of which a part is as good as the whole, and the whole may be endless."""
 
 
-def _parse(name: str, data: bytes, size: int, limits: Limits, keep: captures.Keep) -> Evidence:
-    """Parse a file's content, of which only the beginning may be there."""
+def _parse(name: str, data: bytes, size: int | None, limits: Limits, keep: captures.Keep) -> Evidence:
+    """Parse a file's content, of which only the beginning may be there: its `size` is another then, or not known."""
     if captures.is_capture(data):
         return captures.read_packets(name, data, keep=keep)
     gaps: tuple[Gap, ...] = ()
     allowed = _share(name, data[:_HEAD], len(data), limits)
-    if len(data) > allowed or size > len(data):
+    if len(data) > allowed or size != len(data):
         data = data[:allowed]
         data = data[: data.rfind(b"\n") + 1] or data
-        gaps = (make_gap(name, f"only the first {len(data) / (1 << 20):.0f} MB of {size / (1 << 20):.0f} MB are read"),)
+        gaps = (make_cut(Cut(name, len(data), size, MAX_SIZE)),)
     found = parse_file(name, data)
     return Evidence(found.sources, (*found.gaps, *gaps))
 
 
 def _read_archive(name: str, file: BinaryIO, size: int, limits: Limits, keep: captures.Keep) -> Evidence:
-    head = archives.read_single(name, file, size, Limits(output_bytes=512, total_bytes=limits.total_bytes))
+    head = archives.read_single(name, file, size, replace(limits, output_bytes=512)).data
     file.seek(0)
     if captures.is_capture(head):
         return packed_captures.read_packed_capture(name, file, size, keep)
-    if not archives.is_archive(head) and not name.endswith(archives.TAR_NAMES):
-        data = archives.read_single(name, file, size, limits)
-        return _parse(name, data, len(data), limits, keep)
+    if not archives.holds_members(head) and not name.endswith(archives.ARCHIVE_NAMES):
+        single = archives.read_single(name, file, size, limits)
+        return _parse_whole(name, single.data, limits, keep, whole=single.whole)
     members = list(archives.read_members(name, file, size, limits))
-    refused = [make_gap(f"{name}/{member.name}", member.refused) for member in members if member.refused]
+    refused = [_refuse(f"{name}/{member.name}", member) for member in members if member.refused]
     if not any(member.data for member in members):
         raise EvidenceError(f"{name}: the archive holds no files that can be read")
     found = _assemble(
-        [(member.name, f"{name}/{member.name}", member.data) for member in members if not member.refused], limits, keep
+        [_File(member.name, f"{name}/{member.name}", member.data) for member in members if not member.refused], limits, keep
     )
     return Evidence(found.sources, (*refused, *found.gaps))
 
 
-def _assemble(files: list[tuple[str, str, bytes]], limits: Limits, keep: captures.Keep) -> Evidence:
+def _refuse(shown: str, member: Member) -> Gap:
+    cut = None if member.cut is None else member.cut._replace(source=shown)
+    return make_gap(shown, member.refused)._replace(cut=cut)
+
+
+class _File(NamedTuple):
+    """A file of a folder or an archive."""
+
+    name: str
+    """Within it."""
+    shown: str
+    """As the user finds it."""
+    data: bytes
+
+
+def _assemble(files: list[_File], limits: Limits, keep: captures.Keep) -> Evidence:
     """Read files that came together, packed ones unpacked: as a bundle where they are laid out as one, else each by itself."""
-    files = list(_unpack(files, limits))
-    if is_bundle(name for name, _, _ in files):
-        return assemble_bundle(files, _packets_reader(files, keep))
-    sources: list[Source] = []
     gaps: list[Gap] = []
-    for _, shown, data in files:
+    files = list(_unpack(files, limits, gaps))
+    if is_bundle(file.name for file in files):
+        found = assemble_bundle(files, _packets_reader(files, keep))
+        return Evidence(found.sources, (*gaps, *found.gaps))
+    sources: list[Source] = []
+    for file in files:
         try:
-            found = _parse_whole(shown, data, limits, keep)
+            found = _parse_whole(file.shown, file.data, limits, keep)
         except (EvidenceError, MissingExtra) as error:
-            gaps.append(make_gap(shown, str(error)))
+            gaps.append(make_gap(file.shown, str(error)))
             continue
         sources.extend(found.sources)
         gaps.extend(found.gaps)
     return Evidence(tuple(sources), tuple(gaps))
 
 
-def _unpack(files: list[tuple[str, str, bytes]], limits: Limits) -> Iterator[tuple[str, str, bytes]]:
+def _unpack(files: list[_File], limits: Limits, gaps: list[Gap]) -> Iterator[_File]:
+    """Yield the files unpacked; one that is damaged is left out and said, and so is what a limit leaves of one."""
     total = 0
-    for name, shown, data in files:
-        unpacked = archives.unpack(shown, data, limits)
-        total += len(unpacked)
+    for file in files:
+        try:
+            unpacked = archives.unpack(file.shown, file.data, limits)
+        except (EvidenceError, MissingExtra) as error:
+            gaps.append(make_gap(file.shown, str(error)))
+            continue
+        total += len(unpacked.data)
         if total > limits.total_bytes + (limits.total_bytes >> 3):
-            raise EvidenceError(f"{shown}: expected at most {limits.total_bytes >> 20} MB of files unpacked, saw more")
-        yield (name if unpacked is data else name.rpartition(".")[0]), shown, unpacked
+            raise EvidenceError(f"{file.shown}: expected at most {limits.total_bytes >> 20} MB of files unpacked, saw more")
+        if not unpacked.whole:
+            gaps.append(make_cut(Cut(file.shown, len(unpacked.data), None, MAX_SIZE)))
+        yield file if unpacked.data is file.data else _File(file.name.rpartition(".")[0], file.shown, unpacked.data)
 
 
-def _packets_reader(files: list[tuple[str, str, bytes]], keep: captures.Keep) -> ReadPackets:
+def _packets_reader(files: list[_File], keep: captures.Keep) -> ReadPackets:
     """Make the reader of a bundle's captures, which knows the devices of each namespace by their indices."""
     listings = {name: data for name, _, data in files if name.endswith("/ip-link.json")}
 
@@ -205,7 +230,7 @@ def _packets_reader(files: list[tuple[str, str, bytes]], keep: captures.Keep) ->
 
 
 def _read_folder(folder: Path, limits: Limits, keep: captures.Keep) -> Evidence:
-    files: list[tuple[str, str, bytes]] = []
+    files: list[_File] = []
     gaps: list[Gap] = []
     total = 0
     for path in _walk(folder):
@@ -216,7 +241,7 @@ def _read_folder(folder: Path, limits: Limits, keep: captures.Keep) -> Evidence:
         total += len(data)
         if total > limits.total_bytes or len(files) >= limits.files:
             raise EvidenceError(f"{folder}: expected at most {limits.files} files and {limits.total_bytes >> 20} MB, saw more")
-        files.append((path.relative_to(folder).as_posix(), shown, data))
+        files.append(_File(path.relative_to(folder).as_posix(), shown, data))
     if not files:
         raise EvidenceError(f"{folder}: the folder holds no files that can be read")
     found = _assemble(files, limits, keep)
@@ -240,7 +265,13 @@ def _read_within(path: Path, folder: Path, limits: Limits, gaps: list[Gap]) -> b
             gaps.append(make_gap(str(path), "expected a file, saw a device, a pipe or a dangling link: left out"))
             return None
         with path.open("rb") as file:
-            return file.read(limits.output_bytes)
+            size = os.fstat(file.fileno()).st_size
+            data = file.read(limits.output_bytes + 1)
     except (OSError, RuntimeError) as error:
         gaps.append(make_gap(str(path), f"could not be read: {error}"))
         return None
+    if len(data) > limits.output_bytes:
+        data = data[: limits.output_bytes]
+        data = data[: data.rfind(b"\n") + 1] or data
+        gaps.append(make_cut(Cut(str(path), len(data), size, MAX_SIZE)))
+    return data

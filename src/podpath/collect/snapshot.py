@@ -6,13 +6,11 @@ and a line in `bundle.json`, never the bundle.
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import re
 import shutil
 import subprocess
-import tarfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +19,7 @@ from typing import NamedTuple
 from podpath.collect.netns import NetnsError, peer_identifier
 from podpath.collect.netns_files import NETNS_FILES, NODE_FILES, FileCommand
 from podpath.collect.node_logs import collect_logs
+from podpath.collect.targets import check_target, write_bundle
 from podpath.net.errors import PodpathError
 
 FORMAT = "podpath/bundle/v1"
@@ -112,11 +111,10 @@ def collect_bundle(
     progress: Callable[[str], None] = lambda _: None,
     logs: bool = False,
 ) -> tuple[str, ...]:
-    """Write a bundle folder, or a `.tar.gz` where the name says so; give a sentence for each thing that could not be had."""
-    if target.exists():
-        raise CollectError(f"{target} exists already; name another file or remove it")
+    """Write a bundle as a folder, or as the archive that the name says; return a sentence for each thing that is missing."""
+    check_target(target)
     collected = collect_files(namespaces, now=now, progress=progress, logs=logs)
-    _write(target, collected.files)
+    write_bundle(target, collected.files)
     return collected.missing
 
 
@@ -215,17 +213,3 @@ def _peer_identifiers(namespace: Namespace, namespaces: tuple[Namespace, ...]) -
         if number is not None:
             known[number] = other.name
     return known
-
-
-def _write(target: Path, files: Mapping[str, bytes]) -> None:
-    if target.name.endswith((".tar.gz", ".tgz")):
-        with tarfile.open(target, "x:gz") as archive:
-            for name, data in files.items():
-                member = tarfile.TarInfo(name)
-                member.size = len(data)
-                archive.addfile(member, io.BytesIO(data))
-        return
-    for name, data in files.items():
-        path = target / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)

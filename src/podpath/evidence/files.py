@@ -34,6 +34,12 @@ _MAGIC: tuple[tuple[bytes, str], ...] = (
     (b"\xff\xd8\xff", "a picture"), (b"%PDF", "a PDF file"), (b"\x1f\x8b", "gzip data"), (b"\x28\xb5\x2f\xfd", "zstd data"),
 )  # fmt: skip
 _COLOUR = re.compile("\x1b\\[[0-9;]*[mK]")
+_SAMPLED = 1 << 16
+_MOSTLY, _SHORTEST_WIDE = 0.7, 8
+"""A share of the characters of UTF-16 that are ASCII, in outputs of commands; and the bytes that show it."""
+_MOST_CONTROL, _MOST_UNDECODABLE = 0.02, 0.1
+_ESCAPED, _ESCAPED_FROM = re.compile("[\udc80-\udcff]"), 0xDC00
+"""What a byte that is no UTF-8 is decoded to, and what that has above its value."""
 _BOMS: tuple[tuple[bytes, str], ...] = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 
 
@@ -62,24 +68,48 @@ def decode_text(name: str, data: bytes) -> tuple[str, tuple[Gap, ...]]:
     for mark, encoding in _BOMS:
         if data.startswith(mark):
             return _strip_colour(data[len(mark) :].decode(encoding, "replace")), ()
-    if is_binary(data[:65536]):
+    wide = _wide_encoding(data[:_SAMPLED])
+    if wide:
+        return _strip_colour(data.decode(wide, "replace")), ()
+    if is_binary(data[:_SAMPLED]):
         raise EvidenceError(f"{name}: expected text, saw binary data; give the output of a command, a ticket or a bundle")
+    zeros = data.count(0)
+    gaps = _gap_at(name, data, data.index(0), f"{zeros} zero bytes are left out: no text has such") if zeros else ()
+    data = data.replace(b"\0", b"") if zeros else data
     try:
-        return _strip_colour(data.decode("utf-8")), ()
+        return _strip_colour(data.decode("utf-8")), gaps
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        lines = split_lines(data.decode("utf-8", "replace"))
-        source = Source(name=name, lines=tuple(lines))
-        why = f"expected UTF-8, saw byte 0x{data[error.start]:02x}: shown as \ufffd, like all such bytes of the file"
-        return _strip_colour("\n".join(lines)), (Gap(Span(source, line, line), why),)
+        why = f"expected UTF-8, saw byte 0x{data[error.start]:02x}: read as Latin-1, like all such bytes of the file"
+        gaps = (*gaps, *_gap_at(name, data, error.start, why))
+    text = data.decode("utf-8", "surrogateescape")
+    return _strip_colour(_ESCAPED.sub(lambda found: chr(ord(found[0]) - _ESCAPED_FROM), text)), gaps
+
+
+def _gap_at(name: str, data: bytes, place: int, why: str) -> tuple[Gap, ...]:
+    """Make the gap of the line that holds a byte."""
+    line = data.count(b"\n", 0, place) + 1
+    start = data.rfind(b"\n", 0, place) + 1
+    end = data.find(b"\n", place)
+    text = data[start : end if end >= 0 else len(data)].decode("utf-8", "replace")
+    return (Gap(Span(Source(name=name, lines=(text.rstrip("\r"),), first_line=line), line, line), why),)
+
+
+def _wide_encoding(head: bytes) -> str:
+    """Tell UTF-16 without its mark, as PowerShell's pipes lose it: every other byte is zero; empty for anything else."""
+    most = len(head) // 2 * _MOSTLY
+    if len(head) < _SHORTEST_WIDE:
+        return ""
+    if head[1::2].count(0) > most:
+        return "utf-16-le" if head[::2].count(0) == 0 else ""
+    return "utf-16-be" if head[::2].count(0) > most and head[1::2].count(0) == 0 else ""
 
 
 def is_binary(head: bytes) -> bool:
-    """Tell whether bytes are no text: many that no text has, or zeros."""
+    """Tell whether bytes are no text: many that no text has. One zero, or a few, are what a crash or a slip leaves in a text."""
     if not head:
         return False
-    control = sum(head.count(bytes((value,))) for value in (*range(1, 7), *range(14, 27), *range(28, 32), 127))
-    return head.count(0) > 0 or control > 0.02 * len(head) or _undecodable(head) > 0.1
+    control = sum(head.count(bytes((value,))) for value in (*range(7), *range(14, 27), *range(28, 32), 127))
+    return control > max(_MOST_CONTROL * len(head), 1) or _undecodable(head) > _MOST_UNDECODABLE
 
 
 def split_lines(text: str) -> list[str]:

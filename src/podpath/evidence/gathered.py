@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from podpath.net.provenance import Gap, Source, Span
+from podpath.net.provenance import Cut, Gap, Source, Span
 
 
 class Evidence(NamedTuple):
@@ -31,3 +31,15 @@ NOWHERE = Place()
 def make_gap(name: str, why: str, lines: Sequence[str] = ()) -> Gap:
     """Make the gap of a file as a whole."""
     return Gap(Span(Source(name=name, lines=tuple(lines)), 1, max(len(lines), 1)), why)
+
+
+def make_cut(cut: Cut) -> Gap:
+    """Make the gap of an input of which a limit let only a part be read."""
+    whole = "" if cut.whole is None else f" of {_megabytes(cut.whole)}"
+    return make_gap(cut.source, f"only the first {_megabytes(cut.kept)}{whole} are read: {cut.option} lifts the limit")._replace(
+        cut=cut
+    )
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / (1 << 20):.0f} MB" if size >= 1 << 20 else f"{size >> 10} KB"

@@ -58,12 +58,27 @@ class Span(NamedTuple):
         return f"{self.source.name}:{self.line}"
 
 
+class Cut(NamedTuple):
+    """A part of an input that a limit kept from being read: the line that decides may stand in it."""
+
+    source: str
+    """The input, as the user named it; a member of an archive by its own name."""
+    kept: int
+    """Bytes of it that were read; 0 where it was left out."""
+    whole: int | None
+    """Its size in bytes; None where only what follows would tell."""
+    option: str
+    """What lifts the limit: `--max-size`."""
+
+
 class Gap(NamedTuple):
     """Something that stands in the evidence and could not be read or used, and why."""
 
     span: Span
     why: str
     """What was expected and what was seen instead, one line."""
+    cut: Cut | None = None
+    """The limit that kept it from being read; None where it could not be read at all."""
 
 
 class Known(NamedTuple, Generic[T]):

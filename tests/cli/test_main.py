@@ -1,0 +1,69 @@
+"""The front door: whatever the system refuses ends as its own error, on one line."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+COMMAND = [sys.executable, "-m", "podpath"]
+USAGE, BROKEN_PIPE = 2, 141
+TICKET = "```\n$ sysctl net.ipv4.ip_forward\nnet.ipv4.ip_forward = 0\n```\n"
+
+
+def _complaint(done: subprocess.CompletedProcess[str]) -> str:
+    assert done.stderr.count("\n") == 1
+    assert "fault of podpath" not in done.stderr
+    return done.stderr.removeprefix("podpath: ").strip()
+
+
+def _shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    (folder / "ticket.md").write_text(TICKET, encoding="utf-8")
+    return subprocess.run(["sh", "-c", line, *COMMAND], capture_output=True, text=True, check=False, timeout=60, cwd=folder)
+
+
+@pytest.mark.parametrize("asked", ["diagnose ticket.md", "diagnose ticket.md --json", "checks", "--help"])
+def test_a_full_disk(tmp_path: Path, asked: str) -> None:
+    """It is the system's error, and the code is neither of an answer nor of a crash."""
+    done = _shell(f'"$0" "$@" {asked} > /dev/full', tmp_path)
+    assert (USAGE, "no space left on device") == (done.returncode, _complaint(done))
+
+
+def test_a_closed_output(tmp_path: Path) -> None:
+    """Nobody can be answered: that is said where somebody may see it."""
+    done = _shell('"$0" "$@" diagnose ticket.md >&-', tmp_path)
+    assert (USAGE, "standard output is closed") == (done.returncode, _complaint(done))
+
+
+def test_closed_errors(tmp_path: Path) -> None:
+    """An answer needs no standard error."""
+    done = _shell('"$0" "$@" checks 2>&-', tmp_path)
+    assert (0, "") == (done.returncode, done.stderr)
+    assert "chain-order" in done.stdout
+
+
+def test_a_reader_that_has_gone() -> None:
+    """The command ends as one that SIGPIPE ended, and says nothing."""
+    process = subprocess.Popen([*COMMAND, "checks"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.stderr is not None
+    assert (b"", BROKEN_PIPE) == (process.stderr.read(), process.wait(60))
+    process.stderr.close()
+
+
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [
+        ("missing/node.tar.gz", "missing/node.tar.gz: no such folder: missing"),
+        ("node.7z", "node.7z: expected a folder or a name with .tar.gz, .tgz, .tar.zst, .tar, .zip, saw .7z"),
+        ("ticket.md", "ticket.md exists already; name another file or remove it"),
+        ("ticket.md/node", "ticket.md/node: {folder}/ticket.md is no folder"),
+    ],
+)
+def test_a_bundle_that_cannot_be_written(tmp_path: Path, target: str, expected: str) -> None:
+    """The node is not asked for it first."""
+    done = _shell(f'"$0" "$@" snapshot -o {target}', tmp_path)
+    assert (USAGE, expected.format(folder=tmp_path)) == (done.returncode, _complaint(done))
