@@ -23,11 +23,11 @@ from typing import NamedTuple
 
 from bench.made_capture import make_capture
 from bench.measurement import Measurement, emit
-from podpath.capture.connections import follow_connections
-from podpath.capture.flows import number_flows
-from podpath.capture.index import Contents
-from podpath.capture.read import Capture, read_batches, read_capture
-from podpath.capture.tcp import analyse_segments
+from podpath.capture.files.index import Contents
+from podpath.capture.flows.connections import follow_connections
+from podpath.capture.flows.flows import number_flows
+from podpath.capture.flows.tcp import analyse_segments
+from podpath.capture.reading.read import Capture, read_batches, read_capture
 from podpath.collect.mapping import map_file
 from podpath.collect.parallel import count_workers, gather_crew
 

@@ -11,12 +11,12 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from podpath.capture import walk
-from podpath.capture.connections import follow_connections
-from podpath.capture.flows import number_flows
-from podpath.capture.lines import render_lines
-from podpath.capture.read import Capture, read_capture
-from podpath.capture.tcp import analyse_segments
+from podpath.capture.files import walk
+from podpath.capture.flows.connections import follow_connections
+from podpath.capture.flows.flows import number_flows
+from podpath.capture.flows.tcp import analyse_segments
+from podpath.capture.printed.lines import render_lines
+from podpath.capture.reading.read import Capture, read_capture
 from podpath.evidence.tcpdump.output import read_tcpdump, recognise_tcpdump
 from podpath.net.provenance import Source
 from podpath.timeline.clock import Clock

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tests.capture import frames
-from tests.capture.test_layers import KINDS
+from tests.capture.decoding.test_layers import KINDS
 
 DATA = Path(__file__).resolve().parents[1] / "tests" / "data"
 LINES = 30

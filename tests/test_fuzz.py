@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from fuzz.readers import READERS, read_pcap, read_pcapng
 from fuzz.seeds import seeds_of
 from tests.capture import frames
-from tests.capture.test_layers import KINDS
+from tests.capture.decoding.test_layers import KINDS
 
 NAMES = sorted(READERS)
 LINES = st.text(st.sampled_from("IP6 >:.,()[]-_@\t\n0123456789abcdefARPtellFlagsseq"), max_size=200)

@@ -56,8 +56,9 @@ def relative(path: Path) -> str:
 
 
 def runs(path: Path) -> bool:
-    """Tell whether a module has code to test: a function or method, beyond declarations."""
-    return any(isinstance(node, FUNCTION) for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    """Tell whether a module has code to test: a function or method, beyond declarations (a Protocol's have docstrings alone)."""
+    functions = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, FUNCTION)]
+    return any(len(node.body) > 1 or ast.get_docstring(node) is None for node in functions)
 
 
 def mirrors(module: Path) -> list[Path]:

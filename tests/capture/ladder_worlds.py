@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from podpath.capture.ladders import lay_out
-from podpath.capture.matching import Matching, match_captures
+from podpath.capture.journeys.ladders import lay_out
+from podpath.capture.matching.matching import Matching, match_captures
 from podpath.capture.sightings import Ladder
 from tests.capture.planted import ACK, FIN, MILLISECOND, PUSH, SECOND, START, SYN, Ends, Hop, World
 from tests.capture.planted_talk import Talker, beat

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from podpath.capture.points import CapturedFile
-from podpath.capture.read import read_capture
+from podpath.capture.reading.read import read_capture
 from podpath.collect.captures import device_names
 
 TOOLS = ("bridge", "ethtool", "nft", "tcpdump", "unshare")

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from podpath.capture.points import CapturedFile
-from podpath.capture.read import read_capture
+from podpath.capture.reading.read import read_capture
 from podpath.net.addresses import Address
 from tests.capture import frames
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from podpath.capture.link_layer import LINK_TYPES
-from podpath.capture.read import Capture, read_capture
+from podpath.capture.decoding.link_layer import LINK_TYPES
+from podpath.capture.reading.read import Capture, read_capture
 from tests.capture.tshark import Difference, differences, read_many
 
 REPOSITORY = Path(__file__).resolve().parents[2]

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from podpath.capture.flows import number_flows
-from podpath.capture.read import Capture, read_capture
-from podpath.capture.tcp import analyse_segments
+from podpath.capture.flows.flows import number_flows
+from podpath.capture.flows.tcp import analyse_segments
+from podpath.capture.reading.read import Capture, read_capture
 from tests.capture import live_headers, live_points
 from tests.capture.tshark import differences, read_fields
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from podpath.capture.losses import find_losses
-from podpath.capture.matching import Matching, match_captures
+from podpath.capture.journeys.losses import find_losses
+from podpath.capture.matching.matching import Matching, match_captures
 from podpath.capture.sightings import Way
 from podpath.net.addresses import Address
 from tests.capture.live_points import TOOLS, record

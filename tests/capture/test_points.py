@@ -7,7 +7,7 @@ import struct
 import pytest
 
 from podpath.capture.points import CapturedFile, number_points
-from podpath.capture.read import read_capture
+from podpath.capture.reading.read import read_capture
 from tests.capture import frames
 
 FRAME = frames.ipv4(6, frames.tcp())

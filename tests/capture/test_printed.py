@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from podpath.capture.printed import pack_frames
+from podpath.capture.printed.packets import pack_frames
 from podpath.net.addresses import Address
 from tests.checks.captures import CLIENT, SERVER, case_of, exchange, handshake, tcp
 

@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from podpath.capture import survey
-from podpath.capture.connections import follow_connections
-from podpath.capture.flows import number_flows
-from podpath.capture.lines import render_lines
+from podpath.capture.flows.connections import follow_connections
+from podpath.capture.flows.flows import number_flows
+from podpath.capture.flows.telling import select_ends, select_telling
 from podpath.capture.points import CapturedFile, number_points
-from podpath.capture.read import read_capture
+from podpath.capture.printed.lines import render_lines
+from podpath.capture.reading.read import read_capture
 from podpath.capture.survey import is_long, survey_capture
-from podpath.capture.telling import select_ends, select_telling
 from podpath.net.addresses import Address
 from tests.capture import frames
 from tests.capture.stores import Memory

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from podpath.capture import text_read
-from podpath.capture.index import Bytes
-from podpath.capture.printed import Shown, row_of
-from podpath.capture.text_cursor import Cursor, Text
-from podpath.capture.text_lookup import look_up
-from podpath.capture.text_page import Names
-from podpath.capture.text_read import PrintedRows, read_rows
+from podpath.capture.files.index import Bytes
+from podpath.capture.printed.packets import Shown, row_of
+from podpath.capture.text import read as text_read
+from podpath.capture.text.cursor import Cursor, Text
+from podpath.capture.text.lookup import look_up
+from podpath.capture.text.page import Names
+from podpath.capture.text.read import PrintedRows, read_rows
 from podpath.evidence.records import PacketRecord
 from podpath.evidence.tcpdump.output import read_tcpdump
 from podpath.net.provenance import Source

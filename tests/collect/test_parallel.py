@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from bench.made_capture import make_capture
-from podpath.capture.crew import LostError, Meet
-from podpath.capture.read import read_capture
+from podpath.capture.reading.crew import LostError, Meet
+from podpath.capture.reading.read import read_capture
 from podpath.collect import captures, parallel
 from podpath.collect.mapping import map_file
 from podpath.collect.parallel import Forks, count_workers

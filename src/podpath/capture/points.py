@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podpath.capture.columns import CUT, OUTGOING, Columns
-from podpath.capture.index import Bytes
-from podpath.capture.read import Capture
+from podpath.capture.files.index import Bytes
+from podpath.capture.reading.read import Capture
 
 DIRECTIONS = ("", "in", "out")
 

@@ -1,6 +1,6 @@
 """A capture of any length in bounded memory: what it shows as a whole, and the packets of it that tell something.
 
-The file is decoded batch by batch; what tells connections apart, and how they went, goes into a store (`capture.narrow`). Then
+The file is decoded batch by batch; what tells connections apart, and how they went, goes into a store (`reading.narrow`). Then
 connections are judged some at a time. All of that gives what the capture would give in one piece; only what is held at once is
 less: five bytes for each packet, and the packets of one batch, or of one connection, where that is longer.
 """
@@ -14,18 +14,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from podpath.capture.arrays.segments import distinct
 from podpath.capture.columns import CUT, Columns, Packets
-from podpath.capture.connections import follow_connections
-from podpath.capture.decode import unread_link_types
-from podpath.capture.files import as_bytes, index_packets
-from podpath.capture.flows import Flows, number_flows
-from podpath.capture.index import Contents
-from podpath.capture.mac_changes import find_changing_macs
-from podpath.capture.narrow import Narrow, Store, decode_rows, take
+from podpath.capture.decoding.decode import unread_link_types
+from podpath.capture.files.file import as_bytes, index_packets
+from podpath.capture.files.index import Contents
+from podpath.capture.flows.connections import follow_connections
+from podpath.capture.flows.flows import Flows, number_flows
+from podpath.capture.flows.mac_changes import find_changing_macs
+from podpath.capture.flows.telling import SHARE, choose, find_errors, find_odd, select_ends, thin
 from podpath.capture.points import CapturedFile, Point, name_devices, number_points
-from podpath.capture.read import Capture, read_batches
-from podpath.capture.segments import distinct
-from podpath.capture.telling import SHARE, choose, find_errors, find_odd, select_ends, thin
+from podpath.capture.reading.narrow import Narrow, Store, decode_rows, take
+from podpath.capture.reading.read import Capture, read_batches
 from podpath.net.addresses import Address
 
 Rows = NDArray[np.int64]

@@ -1,6 +1,7 @@
 """Capture files to evidence: each packet as the line that tcpdump prints of it, so that a span's line is the packet's number.
 
-Of a long capture only what tells of a failure is shown (`capture.telling`): connections that may have failed, ARP, ICMP errors.
+Of a long capture only what tells of a failure is shown (`capture.flows.telling`): connections that may have failed, ARP
+and ICMP errors.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from podpath.net.errors import EvidenceError, MissingExtra
 from podpath.net.provenance import Gap, Source
 
 if TYPE_CHECKING:
-    from podpath.capture.flows import Flows
-    from podpath.capture.read import Capture
+    from podpath.capture.flows.flows import Flows
+    from podpath.capture.reading.read import Capture
     from podpath.capture.survey import Survey
     from podpath.collect.printed import ReadText
 
@@ -93,7 +94,7 @@ def read_packets(
     `MissingExtra` where NumPy is not installed.
     """
     try:
-        from podpath.capture.read import read_capture  # noqa: PLC0415 - NumPy is an extra, and slow to load
+        from podpath.capture.reading.read import read_capture  # noqa: PLC0415 - NumPy is an extra, and slow to load
     except ImportError as error:
         raise MissingExtra(f"{name}: reading a capture needs NumPy: pip install 'podpath[capture]'") from error
     try:
@@ -127,7 +128,7 @@ def read_printed(name: str, data: bytes | memoryview, keep: Keep = forget) -> Ev
     capture = read.packed.capture
     kept = Kept(name, capture, b"", NOWHERE, read.packed.devices, read, flows=read.packed.flows)
     keep(kept)
-    from podpath.capture.telling import select_telling  # noqa: PLC0415 - as above
+    from podpath.capture.flows.telling import select_telling  # noqa: PLC0415 - as above
 
     rows = select_telling(capture.packets, kept.flows).tolist()
     return Evidence((read.show(rows),), (make_gap(name, _say_how_many(kept, rows)),))
@@ -135,7 +136,7 @@ def read_printed(name: str, data: bytes | memoryview, keep: Keep = forget) -> Ev
 
 def _number_flows(capture: Capture) -> Flows | None:
     """Give the flows of a capture that is not shown whole: its packets are selected by them, and captures matched."""
-    from podpath.capture.flows import number_flows  # noqa: PLC0415 - as above
+    from podpath.capture.flows.flows import number_flows  # noqa: PLC0415 - as above
 
     return number_flows(capture.packets.columns) if len(capture.packets) > WHOLE else None
 
@@ -146,8 +147,8 @@ def _say_how_many(kept: Kept, rows: list[int]) -> str:
 
 def _show(kept: Kept, gaps: list[Gap]) -> Evidence:
     """Print the packets: all of them, a line each, or those of a long capture that tell of a failure, each with its number."""
-    from podpath.capture.lines import render_lines  # noqa: PLC0415 - as above
-    from podpath.capture.telling import select_telling  # noqa: PLC0415 - as above
+    from podpath.capture.flows.telling import select_telling  # noqa: PLC0415 - as above
+    from podpath.capture.printed.lines import render_lines  # noqa: PLC0415 - as above
 
     packets = kept.capture.packets
     if kept.survey is not None:
@@ -182,8 +183,8 @@ def _as_source(kept: Kept, lines: list[str], first: int) -> Source:
 
 def show_ends(kept: Kept, one: End, other: End) -> Source | None:
     """Print what is said between two ends in a long capture, beside what tells of a failure; None for a short one."""
-    from podpath.capture.lines import render_lines  # noqa: PLC0415 - as above
-    from podpath.capture.telling import select_ends, select_telling  # noqa: PLC0415 - as above
+    from podpath.capture.flows.telling import select_ends, select_telling  # noqa: PLC0415 - as above
+    from podpath.capture.printed.lines import render_lines  # noqa: PLC0415 - as above
 
     if kept.survey is not None:
         chosen, numbers = kept.survey.select(one, other)
@@ -201,7 +202,7 @@ def show_ends(kept: Kept, one: End, other: End) -> Source | None:
 
 def _with_sums(kept: Kept, rows: list[int], lines: list[str]) -> list[str]:
     """Say of tunnel packets that came in with a wrong outer checksum that they did, as tcpdump -vv does."""
-    from podpath.capture.checksums import find_wrong_sums  # noqa: PLC0415 - as above
+    from podpath.capture.flows.checksums import find_wrong_sums  # noqa: PLC0415 - as above
 
     capture = kept.capture
     wrong = find_wrong_sums(capture.packets, kept.data, capture.interfaces, rows)

@@ -24,7 +24,7 @@ from podpath.net.provenance import Gap, Source, Span
 from podpath.node.case import CapturedPoint, Case, LostPacket, Sighting
 
 if TYPE_CHECKING:
-    from podpath.capture.matching import Matching
+    from podpath.capture.matching.matching import Matching
     from podpath.capture.points import CapturedFile, Point
     from podpath.capture.sightings import Connection, Ladder, Loss
     from podpath.capture.sightings import Sighting as Seen
@@ -56,7 +56,7 @@ class MatchedCaptures:
 
     def __init__(self, kept: Sequence[Kept], printed: Sequence[PrintedCapture] = ()) -> None:
         """Match all captures; printed ones whose packets have no times are left out."""
-        from podpath.capture.flows import number_flows  # noqa: PLC0415 - NumPy is an extra, and slow to load
+        from podpath.capture.flows.flows import number_flows  # noqa: PLC0415 - NumPy is an extra, and slow to load
         from podpath.capture.points import number_points  # noqa: PLC0415 - as above
 
         self._kept = {capture.name: capture for capture in kept}
@@ -77,7 +77,7 @@ class MatchedCaptures:
     @cached_property
     def matching(self) -> Matching | None:
         """What all captures show of one another; None where there is nothing to match."""
-        from podpath.capture.matching import match_captures  # noqa: PLC0415 - as above
+        from podpath.capture.matching.matching import match_captures  # noqa: PLC0415 - as above
 
         return match_captures(self._files, self._flows) if any(len(each) for each in self._flows) else None
 
@@ -105,7 +105,7 @@ class MatchedCaptures:
         columns = kept.capture.packets.columns
         if len(columns) <= captures.WHOLE:
             return None
-        from podpath.capture.connections import follow_connections  # noqa: PLC0415 - as above
+        from podpath.capture.flows.connections import follow_connections  # noqa: PLC0415 - as above
 
         found = follow_connections(columns, self._flows[0])
         return Counter(state for state, tcp in zip(found.state, found.tcp.tolist(), strict=True) if tcp)
@@ -115,8 +115,8 @@ class MatchedCaptures:
         matching = self.matching if len(self._points) > 1 else None
         if matching is None:
             return ()
-        from podpath.capture.losses import find_losses  # noqa: PLC0415 - as above
-        from podpath.capture.shared_way import lies_on_one_way  # noqa: PLC0415 - as above
+        from podpath.capture.journeys.losses import find_losses  # noqa: PLC0415 - as above
+        from podpath.capture.journeys.shared_way import lies_on_one_way  # noqa: PLC0415 - as above
 
         found = (loss for loss in find_losses(matching).lost if lies_on_one_way(matching, loss))
         lost = tuple(islice(found, MOST_LOST))
@@ -128,7 +128,7 @@ class MatchedCaptures:
 
         `UsageError` where there are only captures that are too long to be followed.
         """
-        from podpath.capture.ladders import lay_out  # noqa: PLC0415 - as above
+        from podpath.capture.journeys.ladders import lay_out  # noqa: PLC0415 - as above
 
         matching = self.matching
         if matching is None or not len(matching):
@@ -182,9 +182,9 @@ def spell_connection(connection: Connection) -> str:
 
 
 def _show_kept(kept: Kept) -> _Shown:
-    from podpath.capture.files import as_bytes  # noqa: PLC0415 - as above
-    from podpath.capture.lines import render_lines  # noqa: PLC0415 - as above
+    from podpath.capture.files.file import as_bytes  # noqa: PLC0415 - as above
     from podpath.capture.points import CapturedFile  # noqa: PLC0415 - as above
+    from podpath.capture.printed.lines import render_lines  # noqa: PLC0415 - as above
 
     if kept.printed is not None:
         printed = kept.printed
@@ -212,7 +212,7 @@ def _show_kept(kept: Kept) -> _Shown:
 
 def _show_printed(printed: PrintedCapture) -> _Shown | None:
     from podpath.capture.points import CapturedFile  # noqa: PLC0415 - as above
-    from podpath.capture.printed import pack_frames  # noqa: PLC0415 - as above
+    from podpath.capture.printed.packets import pack_frames  # noqa: PLC0415 - as above
 
     packed = pack_frames(printed.frames)
     if packed is None:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, BinaryIO, NamedTuple, TypeVar
 
-from podpath.capture.crew import LostError, Meet
+from podpath.capture.reading.crew import LostError, Meet
 
 T = TypeVar("T")
 WORTH = 1 << 25

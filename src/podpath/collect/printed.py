@@ -18,8 +18,8 @@ from podpath.evidence.tcpdump.output import FORMAT, read_tcpdump
 from podpath.net.provenance import Source, Span
 
 if TYPE_CHECKING:
-    from podpath.capture.printed_rows import OtherLine, PackedText
-    from podpath.capture.text_read import PrintedRows
+    from podpath.capture.printed.rows import OtherLine, PackedText
+    from podpath.capture.text.read import PrintedRows
 
 BATCH = 20_000
 """Lines of unusual shapes that are read at once: each is an object for as long."""
@@ -92,9 +92,9 @@ def read_text(name: str, data: bytes | memoryview) -> ReadText | None:
 
     `ImportError` where NumPy is missing.
     """
-    from podpath.capture.files import as_bytes  # noqa: PLC0415 - NumPy is an extra, and slow to load
-    from podpath.capture.printed_rows import pack_rows  # noqa: PLC0415 - as above
-    from podpath.capture.text_read import read_rows  # noqa: PLC0415 - as above
+    from podpath.capture.files.file import as_bytes  # noqa: PLC0415 - NumPy is an extra, and slow to load
+    from podpath.capture.printed.rows import pack_rows  # noqa: PLC0415 - as above
+    from podpath.capture.text.read import read_rows  # noqa: PLC0415 - as above
 
     rows = read_rows(as_bytes(data))
     if len(rows.starts) <= MANY_LINES or not rows.plain:
@@ -128,8 +128,8 @@ def _read_left(text: PrintedText, left: Sequence[int]) -> tuple[list[OtherLine],
 
 
 def _as_other(record: PacketRecord, first: int, last: int) -> OtherLine:
-    from podpath.capture.printed import Shown  # noqa: PLC0415 - NumPy is an extra, and slow to load
-    from podpath.capture.printed_rows import OtherLine  # noqa: PLC0415 - as above
+    from podpath.capture.printed.packets import Shown  # noqa: PLC0415 - NumPy is an extra, and slow to load
+    from podpath.capture.printed.rows import OtherLine  # noqa: PLC0415 - as above
 
     time = record.time or 0.0
     packet = record.packet

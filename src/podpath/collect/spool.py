@@ -9,7 +9,7 @@ from podpath.collect.mapping import map_file
 
 
 class Spool:
-    """A `capture.narrow.Store` on disk, in the folder for temporary files (TMPDIR)."""
+    """A `capture.reading.narrow.Store` on disk, in the folder for temporary files (TMPDIR)."""
 
     def __init__(self) -> None:
         """Begin with no column."""

@@ -1,6 +1,6 @@
 """The line that most of a printed capture is made of, a TCP segment over IPv4 on a line of its own, read by one expression.
 
-With `-e` it has the MACs of Ethernet, and with `--number` its number: so capture files are shown (`capture.lines`).
+With `-e` it has the MACs of Ethernet, and with `--number` its number: so capture files are shown (`capture.printed.lines`).
 
 What it reads, it reads as `tcpdump.frame` and `tcpdump.packet` would; whatever differs in the least is left to them.
 """

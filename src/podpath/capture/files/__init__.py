@@ -1,0 +1,1 @@
+"""Capture files: where their packets stand, in pcap and pcapng, whole and damaged."""

@@ -1,0 +1,79 @@
+"""One direction of a connection with all of its packets told apart: what each of its passages shows of each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from podpath.capture.matching.byte_ranges import Segments, carries_data, cut_to_segments, pair_bytes
+from podpath.capture.matching.copies import Item, leave_out_repeats, pair_packets
+from podpath.capture.matching.matching import Matching
+from podpath.capture.matching.path_order import Apart, Placed
+
+Numbers = NDArray[np.int64]
+
+
+class Followed(NamedTuple):
+    """One way with all of its packets told apart. Local to the package."""
+
+    way: int
+    placed: tuple[Placed, ...]
+    shift: tuple[int, ...]
+    """For each passage how much later than the first it sees a packet, in nanoseconds by the first host's clock."""
+    spread: tuple[int, ...]
+    """By how much that differs from packet to packet."""
+    measured: tuple[bool, ...]
+    """For each whether that was measured; where no packet is common, it was not, and is 0."""
+    segments: tuple[Segments, ...]
+    """The data of each; behind the passages, as in the items, the points that packets should have come to but never did."""
+    items: tuple[Item, ...]
+    """What not all of them show; all packets, if every one was asked for."""
+    base: int
+    """The sequence number that counts as 0."""
+
+
+def follow_way(matching: Matching, way: int, further: int = 0, *, every: bool = False) -> Followed:
+    """Tell the packets of a way apart, which ends with a number of `further` points that show none of them."""
+    joined = matching.joined
+    placed, apart = matching.ordered(way)
+    known = _shifts(apart, len(placed))
+    shift = tuple(known.get(at, 0) for at in range(len(placed)))
+    measured = tuple(at in known for at in range(len(placed))) + (False,) * further
+    spread = tuple(apart[0, place].spread if (0, place) in apart else 0 for place in range(len(placed)))
+    base = _base(matching, way, placed)
+    control: list[tuple[Numbers, Numbers]] = []
+    segments: list[Segments] = []
+    for each, late in zip(placed, shift, strict=True):
+        point = matching.points[int(joined.point[each.rows[0]])]
+        repeating = bool(point.direction) and not int(joined.column("ifindex")[each.rows[0]])
+        rows = leave_out_repeats(joined, each.rows, repeating=repeating)
+        times = matching.measured.correct(each.clock, joined.column("time")[rows]) - late
+        mine = carries_data(joined, rows)
+        segments.append(cut_to_segments(joined, rows[mine], times[mine], base))
+        control.append((rows[~mine], times[~mine]))
+    nothing = np.zeros(0, np.int64)
+    segments += [cut_to_segments(joined, nothing, nothing, base)] * further
+    control += [(nothing, nothing)] * further
+    items = (*pair_packets(joined, control, every=every), *pair_bytes(segments, every=every))
+    beyond = (0,) * further
+    return Followed(way, placed, shift + beyond, spread + beyond, measured, tuple(segments), items, base)
+
+
+def _shifts(apart: Apart, count: int) -> dict[int, int]:
+    """Give how much later than the first each passage is, over others where the two have nothing in common."""
+    known = {0: 0}
+    for _ in range(count):
+        for at in range(count):
+            over = next((other for other in known if at not in known and (other, at) in apart), None)
+            if over is not None:
+                known[at] = known[over] + apart[over, at].median
+    return known
+
+
+def _base(matching: Matching, way: int, placed: Sequence[Placed]) -> int:
+    """Give the initial sequence number of who sends; where nobody saw it, the number that the first point saw first."""
+    known = matching.first_number(way)
+    return known if known is not None else int(matching.joined.column("seq")[placed[0].rows[0]])

@@ -1,0 +1,1 @@
+"""Printed packets as columns, and columns as printed packets."""

@@ -1,0 +1,50 @@
+"""A whole capture, or one batch of its packets after the other, from the bytes of its file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from podpath.capture.columns import Packets
+from podpath.capture.decoding.decode import decode_packets, unread_link_types
+from podpath.capture.files.file import as_bytes, index_packets
+from podpath.capture.files.index import Contents, Damage, Interface, join, part
+from podpath.capture.reading.crew import Crew
+from podpath.capture.reading.together import read_together
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capture:
+    """What a capture file holds."""
+
+    packets: Packets
+    interfaces: tuple[Interface, ...]
+    damages: tuple[Damage, ...]
+    """What could not be read, in the order of the file."""
+    names: dict[str, str]
+    """Names that the file gives to addresses."""
+
+
+def read_capture(buffer: bytes | memoryview, crew: Crew | None = None) -> Capture:
+    """Read all packets of a capture; what is damaged or cut is told. `ValueError` where it is no capture.
+
+    A crew reads it together, and gives the same.
+    """
+    data, contents = as_bytes(buffer), Contents()
+    packets = None if crew is None or crew.size < 2 else read_together(data, contents, crew)
+    if packets is None:
+        contents = Contents()
+        packets = decode_packets(data, join([*index_packets(data, contents)]), contents.interfaces)
+    damages = sorted([*contents.damages, *unread_link_types(contents.interfaces)])
+    return Capture(packets=packets, interfaces=tuple(contents.interfaces), damages=tuple(damages), names=dict(contents.names))
+
+
+def read_batches(buffer: bytes | memoryview, contents: Contents, batch: int = 1 << 20) -> Iterator[Packets]:
+    """Read a capture in batches of packets, so that memory stays bounded; what it says besides goes to `contents`.
+
+    A batch numbers its rows and IPv6 addresses by itself.
+    """
+    data = as_bytes(buffer)
+    for index in index_packets(data, contents):
+        for start in range(0, len(index), batch):
+            yield decode_packets(data, part(index, start, start + batch), contents.interfaces)

@@ -1,0 +1,1 @@
+"""Printed captures to columns without an object for a line."""
