@@ -20,10 +20,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from bench.kube_proxy_ruleset import Service, generate_ruleset, generate_services  # the folder above is only now on the path
 from bench.measurement import Measurement, emit  # as above
 from podpath.assembly.netfilter.state import assemble_netfilter
-from podpath.cli.captured import keep_standing
 from podpath.datapath.compiled import Engine
 from podpath.datapath.conversation import converse
 from podpath.evidence.iptables.rules import read_rules
+from podpath.library.memory import collecting_seldom
 from podpath.net import protocols
 from podpath.net.addresses import Address, IfName, Prefix
 from podpath.net.probe import Probe
@@ -135,9 +135,9 @@ def measure() -> Iterator[Measurement]:
         probes = draw_probes(generate_services(size, ENDPOINTS), PROBES)
         for probe in probes[:20]:
             converse(engine, probe)
-        keep_standing()
         for when in ("new", "met before"):
-            rate, walked = measure_rate(engine, probes)
+            with collecting_seldom():
+                rate, walked = measure_rate(engine, probes)
             name = f"conversations with services {when}, of {size:,}, all endpoints, one core"
             against = f"{SIZES[0]} services"
             bound = LEAST_PER_SECOND if size == SIZES[-1] else None

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from podpath import __version__
 from podpath.checks.registry import CHECKS
 from podpath.cli.main import COMMANDS
+from podpath.version import __version__
 from tests.command import COMMAND, podpath
 
 ROUTES = """\

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from podpath.cli.case import read_case
 from podpath.datapath.conversation import converse
 from podpath.lab import apply
 from podpath.lab.apply import LabError, require_lab, run
@@ -18,6 +17,7 @@ from podpath.lab.incidents.registry import INCIDENTS
 from podpath.lab.script import Command
 from podpath.lab.topologies import TOPOLOGIES
 from podpath.lab.twin import plan_twin
+from podpath.library.reading import read
 from podpath.net import protocols
 from podpath.net.probe import Probe
 from tests.command import podpath
@@ -81,8 +81,8 @@ def test_linux_acknowledges_each_sides_data() -> None:
 
 def test_the_plan_of_a_recorded_node_says_what_it_replaces() -> None:
     """The twin of a bundle names its stand-ins, and its script is whole."""
-    case = read_case((str(EXAMPLES / "kube-proxy-before-cilium" / "bundle"),))
-    plan = plan_twin(case.node, case.attempts[0].probe)
+    case = read(EXAMPLES / "kube-proxy-before-cilium" / "bundle")
+    plan = plan_twin(case.node, case.facts.attempts[0].probe)
     assert plan.notes == ("eth0 of host is a veth here; wire-0 stands for all that is behind it",)
     assert any("hook egress device" in command.stdin for command in plan.commands)
 

@@ -9,7 +9,7 @@ import pytest
 
 from podpath.checks.cni_folder import check
 from podpath.checks.finding import Finding
-from podpath.cli.case import read_case
+from podpath.library.reading import read
 from tests.command import podpath
 from tests.protect.folders import BRIDGE, MESH, PORTMAP, listed, single
 
@@ -27,7 +27,7 @@ def bundle(tmp_path: Path, **files: str) -> Path:
 
 def findings(path: Path) -> list[Finding]:
     """Give what the check finds."""
-    return list(check(read_case([str(path)])))
+    return list(check(read(path).facts))
 
 
 @pytest.mark.parametrize("text", ["", "{", listed().replace("plugins", "plugin")], ids=["empty", "cut off", "misspelt"])

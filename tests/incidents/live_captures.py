@@ -17,12 +17,11 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import NamedTuple, TypedDict
 
-from podpath.cli.case import read_captured
-from podpath.diagnosis.capture_answer import answer_captures
 from podpath.lab.apply import NETNS_DIRECTORY, apply, enter_private_world
 from podpath.lab.incidents.incident import Incident
 from podpath.lab.incidents.registry import INCIDENTS
 from podpath.lab.rehearsal import Stage, build_stage
+from podpath.library.captures import captures
 from podpath.net.probe import Probe
 
 CLIENT = """
@@ -117,9 +116,7 @@ def connect(probe: Probe, seconds: float) -> None:
 
 def find(paths: list[Path]) -> tuple[list[str], list[str]]:
     """Name what captures show by themselves: checks, and what they say."""
-    case, matched = read_captured([str(path) for path in paths])
-    answer = answer_captures(case, matched.points if matched is not None else ())
-    found = [finding for finding in answer.findings if finding.severity != "note"]
+    found = [finding for finding in captures(paths).findings if finding.severity != "note"]
     return [finding.check for finding in found], [text for finding in found for text in (finding.claim, *finding.reasoning)]
 
 

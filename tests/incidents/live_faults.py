@@ -14,13 +14,11 @@ import sys
 from pathlib import Path
 from typing import TypedDict
 
-from podpath.cli.case import read_case
-from podpath.diagnosis.diagnose import diagnose
-from podpath.diagnosis.diagnosis import Diagnosis
 from podpath.lab.apply import apply, enter_private_world, run
 from podpath.lab.incidents.incident import Incident
 from podpath.lab.incidents.registry import INCIDENTS
 from podpath.lab.rehearsal import Stage, build_stage, in_host
+from podpath.library.diagnosis import DiagnosisResult, diagnose
 
 
 class Rehearsed(TypedDict):
@@ -49,7 +47,7 @@ def rehearse(incident: Incident, folder: Path) -> Rehearsed:
         bundle = folder / incident.name / "bad"
         stage.collect(bundle, broken=True)
         probe = incident.asked(2)
-        answer = diagnose(read_case([str(bundle)], (probe,)), (probe,))
+        answer = diagnose(bundle, (probe,))
         mended_by = _mend(stage, incident, answer)
         first = answer.findings[0] if answer.findings else None
         return Rehearsed(
@@ -61,7 +59,7 @@ def rehearse(incident: Incident, folder: Path) -> Rehearsed:
         stage.close()
 
 
-def _mend(stage: Stage, incident: Incident, answer: Diagnosis) -> str:
+def _mend(stage: Stage, incident: Incident, answer: DiagnosisResult) -> str:
     repairs = answer.findings[0].repairs if answer.findings else ()
     if not repairs or incident.only_mended_by_hand:
         apply(incident.mended_by)

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from podpath.cli.case import read_case
-from podpath.diagnosis.diagnose import diagnose
 from podpath.lab.incidents.registry import INCIDENTS
+from podpath.library.diagnosis import diagnose
 from podpath.net.probe import Probe
 from tests.incidents.live_faults import Rehearsed
 
@@ -60,5 +59,5 @@ def test_the_sound_node_is_quiet(rehearsed: dict[str, Rehearsed], bundles: Path,
     probe = Probe.parse(INCIDENTS[name].probe)
     sound = str(bundles / name / "good")
     for asked in ((probe,), ()):
-        answer = diagnose(read_case([sound], asked), asked)
+        answer = diagnose(sound, asked)
         assert ("none", ()) == (answer.verdict, answer.findings)

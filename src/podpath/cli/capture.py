@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import click
 
-from podpath.cli.captured import match_captures, read_captures_alone
 from podpath.cli.options import F, output_options
-from podpath.cli.terminal import choose_style, progress
-from podpath.collect.capture_files import are_captures
-from podpath.collect.captures import End
-from podpath.collect.matched import MatchedCaptures
-from podpath.diagnosis.capture_answer import answer_captures
-from podpath.diagnosis.capture_filter import Wanted, narrow, parse_wanted
-from podpath.node.case import Case
-from podpath.report.capture_json import render_capture_json
-from podpath.report.capture_text import render_capture
+from podpath.cli.output import show, write_drawing
+from podpath.cli.terminal import Progress
+from podpath.diagnosis.capture_filter import Wanted, parse_wanted
+from podpath.library.captures import captures
 
 _WANTED = "podpath.wanted"
 """Where the filters of one call are kept: any number of them narrows what is shown."""
@@ -64,35 +58,9 @@ def capture(files: tuple[str, ...], *, ladder: bool, svg: str | None, as_json: b
     \b
     Exit codes: 0 nothing wrong found, 1 a fault found, 2 usage error or unreadable input, 3 no packet to judge by.
     """  # noqa: D301  # click wants the backspace itself
-    context = click.get_current_context()
-    wanted: list[Wanted] = context.meta[_WANTED]
-    case, matched = _read(files, [(one.one, one.other) for one in wanted])
-    if wanted:
-        case = narrow(case, wanted)
-    with progress("looking for faults"):
-        points, states = (matched.points, matched.count_states()) if matched is not None else ((), None)
-        answer = answer_captures(case, points, None if wanted else states)
-    style = choose_style(colour, verbose=verbose)
-    drawings: list[str] = []
-    if ladder or svg:
-        from podpath.cli.ladders import draw_ladder, write_ladder  # noqa: PLC0415  # only where something is drawn
-        from podpath.report.ladder import render_ladder  # noqa: PLC0415  # as above
-
-        drawn = draw_ladder(matched or match_captures(case, (), least=1), answer, wanted)
-        drawings += [render_ladder(drawn, style)] if ladder else []
-        if svg:
-            write_ladder(svg, drawn)
-    if as_json:
-        click.echo(render_capture_json(answer), nl=False)
-    else:
-        click.echo(render_capture(answer, style, drawings), nl=False, color=True)
-    context.exit(answer.exit_code)
-
-
-def _read(files: Sequence[str], between: Sequence[tuple[End, End]]) -> tuple[Case, MatchedCaptures | None]:
-    """Read what is given."""
-    if are_captures(files):
-        return read_captures_alone(files, between)
-    from podpath.cli.case import read_captured  # noqa: PLC0415  # the readers of all outputs, only where there may be some
-
-    return read_captured(files, between=between)
+    wanted: list[Wanted] = click.get_current_context().meta[_WANTED]
+    answer = captures(files, wanted, progress=Progress())
+    drawn = answer.with_ladder() if ladder or svg else answer
+    if svg:
+        write_drawing(svg, drawn.svg())
+    show(drawn if ladder else answer, as_json=as_json, colour=colour, verbose=verbose)

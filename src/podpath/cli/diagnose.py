@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import click
 
-from podpath.cli.case import parse_probes, place_probes, read_case, read_hosts
-from podpath.cli.case_logs import read_chronicle
-from podpath.cli.options import Asked, live_option, node_option, output_options, window_options
-from podpath.cli.terminal import choose_style, progress
-from podpath.diagnosis.diagnose import diagnose as find_causes
-from podpath.diagnosis.diagnosis import Diagnosis
-from podpath.diagnosis.several_nodes import choose_answer
-from podpath.net.provenance import Source
-from podpath.report.diagnosis_text import render_diagnosis
-from podpath.report.json_documents import render_diagnosis_json
+from podpath.cli.evidence import read_one
+from podpath.cli.options import live_option, node_option, output_options, window_options
+from podpath.cli.output import show
+from podpath.cli.terminal import Progress
+from podpath.library import diagnosis
+from podpath.library.given import Piece, ThisNode
+from podpath.library.reading import read
+from podpath.library.when import When
 
 
 @click.command()
@@ -30,7 +28,7 @@ def diagnose(  # noqa: PLR0913 - click gives each option as one argument
     *,
     live: bool,
     node: str | None,
-    asked: Asked,
+    when: When,
     as_json: bool,
     colour: str,
     verbose: bool,
@@ -59,22 +57,9 @@ def diagnose(  # noqa: PLR0913 - click gives each option as one argument
     \b
     Exit codes: 0 nothing wrong found, 1 a fault found, 2 usage error or unreadable input, 3 undecided for lack of evidence.
     """  # noqa: D301  # click wants the backspace itself
-    sources: list[Source] = []
-    hosts = read_hosts(evidence, parse_probes(probes), sources, live=live, node=node)
-    good_case = read_case(good) if good else None
-    answers: list[Diagnosis] = []
-    for host in hosts:
-        case, chronicle = read_chronicle(host.case, sources, asked)
-        with progress(f"walking {host.name}".strip()):
-            answer = find_causes(case, place_probes(probes, case.node), good_case)
-        if chronicle is not None:
-            from podpath.diagnosis.history import tell_history  # noqa: PLC0415 - only where there are logs
-
-            answer = tell_history(answer, chronicle)
-        answers.append(answer)
-    diagnosis = choose_answer([host.name for host in hosts], answers)
-    if as_json:
-        click.echo(render_diagnosis_json(diagnosis), nl=False)
-    else:
-        click.echo(render_diagnosis(diagnosis, choose_style(colour, verbose=verbose)), nl=False, color=True)
-    click.get_current_context().exit(diagnosis.exit_code)
+    progress = Progress()
+    pieces: tuple[Piece, ...] = (ThisNode(logs=True), *evidence) if live else evidence
+    case = read(pieces, asking=probes, node=node, progress=progress)
+    good_case = read_one(good, progress=progress) if good else None
+    answer = diagnosis.diagnose(case, probes, good=good_case, when=when, progress=progress)
+    show(answer, as_json=as_json, colour=colour, verbose=verbose)

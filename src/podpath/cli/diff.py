@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import click
 
-from podpath.cli.case import parse_probes, place_probes, read_case
+from podpath.cli.evidence import read_one
 from podpath.cli.options import output_options
-from podpath.cli.terminal import choose_style, progress
-from podpath.diagnosis.difference.compare import compare_cases
-from podpath.report.diff_json import render_diff_json
-from podpath.report.diff_text import render_diff
+from podpath.cli.output import show
+from podpath.cli.terminal import Progress
+from podpath.library import diff as comparison
 
 
 @click.command()
@@ -33,13 +32,8 @@ def diff(bad: str, good: str, probes: tuple[str, ...], *, as_json: bool, colour:
     \b
     Exit codes: 0 nothing fails on BAD, 1 a difference explains what fails, 2 usage error or unreadable input, 3 undecided.
     """  # noqa: D301  # click wants the backspace itself
-    asked = parse_probes(probes)
-    bad_case, good_case = read_case((bad,), asked), read_case((good,), asked)
-    questioned = place_probes(probes, bad_case.node)
-    with progress("walking"):
-        comparison = compare_cases(bad_case, good_case, questioned)
-    if as_json:
-        click.echo(render_diff_json(comparison), nl=False)
-    else:
-        click.echo(render_diff(comparison, choose_style(colour, verbose=verbose)), nl=False, color=True)
-    click.get_current_context().exit(comparison.exit_code)
+    progress = Progress()
+    bad_case = read_one((bad,), probes, progress=progress)
+    good_case = read_one((good,), probes, progress=progress)
+    answer = comparison.diff(bad_case, good_case, probes, progress=progress)
+    show(answer, as_json=as_json, colour=colour, verbose=verbose)

@@ -9,26 +9,27 @@ from pathlib import Path
 
 import click
 
-from podpath.cli.case import place_probes, read_case
+from podpath.cli.evidence import read_one
 from podpath.cli.lab_text import render_tally, render_twin
 from podpath.cli.options import evidence_argument
-from podpath.cli.terminal import choose_style, progress
-from podpath.diagnosis.diagnose import diagnose
-from podpath.diagnosis.diagnosis import Diagnosis
+from podpath.cli.terminal import Progress, choose_style
 from podpath.lab.agree import Tally, run_case, run_cases
-from podpath.lab.apply import LabError, apply, enter_private_world, has_openvswitch, require_lab, run, stop_daemons
+from podpath.lab.apply import LabError, apply, enter_private_world, has_openvswitch, require_lab, stop_daemons
 from podpath.lab.drops import DropTracer
 from podpath.lab.generate import GeneratedCase, generate_case
 from podpath.lab.incidents.incident import Incident
 from podpath.lab.incidents.registry import INCIDENTS
-from podpath.lab.rehearsal import Stage, build_stage, in_host
+from podpath.lab.rehearsal import Stage, build_stage
 from podpath.lab.script import emit_shell, emit_twin
 from podpath.lab.shrink import shrink_case
 from podpath.lab.twin import TwinRun, plan_twin, run_twin
+from podpath.library.case import Case
+from podpath.library.diagnosis import DiagnosisResult, diagnose
+from podpath.library.given import place_probes
+from podpath.library.progress import stage as progress_stage
+from podpath.library.reading import read
 from podpath.net.errors import UsageError
 from podpath.net.probe import Probe
-from podpath.node.case import Case
-from podpath.report.diagnosis_text import render_diagnosis
 
 DISAGREES = 1
 
@@ -61,7 +62,7 @@ def twin(evidence: tuple[str, ...], probe: str | None) -> None:
     require_lab()
     chosen = INCIDENTS.get(evidence[0]) if len(evidence) == 1 and not Path(evidence[0]).exists() else None
     if chosen is None:
-        case = read_case(evidence)
+        case = read_one(evidence, progress=Progress())
         asked = _choose_probe(case, probe)
         enter_private_world()
     else:
@@ -70,7 +71,7 @@ def twin(evidence: tuple[str, ...], probe: str | None) -> None:
         asked = _choose_probe(case, probe or str(chosen.asked(1)))
     tracer = DropTracer()
     try:
-        with progress("building the twin"):
+        with progress_stage(Progress(), "building the twin"):
             seen: TwinRun = run_twin(case.node, asked, tracer)
     finally:
         tracer.close()
@@ -89,8 +90,10 @@ def script(evidence: tuple[str, ...], probe: str | None) -> None:
     Examples:
       podpath lab script node-bundle.tar.gz > node.sh && sudo unshare --mount --net sh node.sh
     """  # noqa: D301  # as above
-    case = read_case(evidence)
-    plan = plan_twin(case.node, _choose_probe(case, probe) if probe or case.attempts else None, openvswitch=has_openvswitch())
+    case = read_one(evidence, progress=Progress())
+    plan = plan_twin(
+        case.node, _choose_probe(case, probe) if probe or case.facts.attempts else None, openvswitch=has_openvswitch()
+    )
     click.echo(emit_shell(plan.twin, plan.standins, plan.wired.notes), nl=False)
 
 
@@ -126,7 +129,7 @@ def incident(name: str | None, *, only_break: bool, only_fix: bool, bundle: str 
         _tell("broken", stage, 1)
         if not only_fix:
             found = diagnose_stage(stage, chosen, bundle)
-            click.echo("\n" + render_diagnosis(found, choose_style("auto", verbose=False)))
+            click.echo("\n" + found.text(choose_style("auto", verbose=False)))
         if not only_break:
             apply(chosen.mended_by)
             _tell("mended", stage, 2)
@@ -142,28 +145,17 @@ def _break(chosen: Incident) -> Case:
         apply(chosen.broken_by)
         with tempfile.TemporaryDirectory() as folder:
             stage.collect(Path(folder) / "bundle", broken=True)
-            return read_case((str(Path(folder) / "bundle"),))
+            return read(Path(folder) / "bundle")
     finally:
         stage.close()
 
 
-def diagnose_stage(stage: Stage, chosen: Incident, bundle: str | None = None) -> Diagnosis:
+def diagnose_stage(stage: Stage, chosen: Incident, bundle: str | None = None) -> DiagnosisResult:
     """Collect the standing node into a bundle and diagnose that, knowing nothing but the probe."""
     with tempfile.TemporaryDirectory() as folder:
         target = Path(bundle) if bundle else Path(folder) / "bundle"
         stage.collect(target, broken=True)
-        probe = chosen.asked()
-        return diagnose(read_case((str(target),), (probe,)), (probe,))
-
-
-def apply_repair(found: Diagnosis) -> bool:
-    """Run the commands of the first repair that the diagnosis proposes in the host's namespace; False where it has none."""
-    for finding in found.findings:
-        for repair in finding.repairs:
-            for command in repair.commands:
-                run(in_host(command))
-            return True
-    return False
+        return diagnose(target, (chosen.asked(),))
 
 
 def _tell(state: str, stage: Stage, attempt: int) -> None:
@@ -184,7 +176,7 @@ def agree(cases: int, seed: int | None, jobs: int, reproducers: str | None) -> N
     require_lab()
     first = secrets.randbelow(1 << 40) if seed is None else seed
     click.echo(f"seeds {first} to {first + cases - 1}")
-    with progress(f"running {cases} cases"):
+    with progress_stage(Progress(), f"running {cases} cases"):
         tally: Tally = run_cases(range(first, first + cases), jobs, lambda _: None)
     click.echo(render_tally(tally), nl=False)
     if reproducers and tally.differing:
@@ -223,7 +215,7 @@ def _notes(predicted: str, observed: str) -> list[str]:
 def _choose_probe(case: Case, probe: str | None) -> Probe:
     if probe:
         return place_probes((probe,), case.node)[0]
-    failing = [attempt.probe for attempt in case.attempts if attempt.result != "ok"]
+    failing = [attempt.probe for attempt in case.facts.attempts if attempt.result != "ok"]
     if not failing:
         raise UsageError("the evidence shows no connection that fails; name one: --probe 'tcp 10.0.0.1 > 10.0.0.2:80'")
     return failing[0]

@@ -16,8 +16,9 @@ from typing import Any, NamedTuple, NoReturn, cast
 
 import click
 
-from podpath import __version__
+from podpath.library.memory import SELDOM
 from podpath.net.errors import PodpathError
+from podpath.version import __version__
 
 USAGE = 2
 """The exit code of a usage error and of evidence that cannot be read."""
@@ -126,6 +127,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and give its exit code."""
     os.environ.setdefault(BLAS_THREADS, "1")
+    gc.set_threshold(SELDOM)  # the process lives as long as its case
     if not _prepare_streams():
         return _refuse("standard output is closed")
     out = sys.stdout

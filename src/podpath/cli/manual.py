@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 
 import click
 
-from podpath.checks.registry import CHECKS, find_check
-from podpath.net.errors import UsageError
+from podpath.library import manual
 
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list instead of text.")
 def checks(*, as_json: bool) -> None:
     """List the faults that podpath knows by name."""
+    known = manual.checks()
     if as_json:
-        rows = [
-            {
-                "check": check.name,
-                "summary": check.summary,
-                "walk_only": check.found_by == "a walk",
-                "categories": list(check.categories),
-            }
-            for check in CHECKS
-        ]
-        click.echo(json.dumps(rows, indent=2))
+        click.echo(known.json(), nl=False)
         return
-    width = max(len(check.name) for check in CHECKS)
-    for check in CHECKS:
-        click.echo(f"{check.name:<{width}}  {check.summary}")
+    click.echo(known.text(), nl=False)
     click.echo("\nRun `podpath explain NAME` for what it is, why it breaks, how to confirm and how to fix it.")
 
 
@@ -43,11 +31,7 @@ def explain(check: str, *, as_json: bool) -> None:
     Example:
       podpath explain rp-filter
     """  # noqa: D301  # click wants the backspace itself
-    found = find_check(check)
-    if found is None:
-        near = difflib.get_close_matches(check, [known.name for known in CHECKS], n=1)
-        hint = f"did you mean {near[0]!r}?" if near else "`podpath checks` lists them"
-        raise UsageError(f"expected the name of a fault, saw {check!r}; {hint}")
+    found = manual.checks()[check]
     if as_json:
         click.echo(json.dumps({"check": found.name, "summary": found.summary, "page": found.page}, indent=2))
     else:

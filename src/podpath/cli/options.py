@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import wraps
 from typing import TypeVar, cast
 
 import click
+
+from podpath.library.when import When
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -45,17 +46,6 @@ def output_options(function: F) -> F:
     return click.option("-v", "--verbose", is_flag=True, help="List every gap, branch and near miss.")(function)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """What the user says of the failure and of the logs' clocks, as typed."""
-
-    failed_at: str | None = None
-    timeout: str | None = None
-    last_ok: str | None = None
-    now: str | None = None
-    zones: tuple[str, ...] = ()
-
-
 WINDOW = (
     click.option("--failed-at", metavar="T", help="When the first failure was seen; else it is looked for in the logs."),
     click.option("--timeout", metavar="SPAN", help="How long the failed request had waited: 10s, 500ms."),
@@ -68,7 +58,7 @@ WINDOW = (
 
 
 def window_options(function: F) -> F:
-    """Take when it failed and what the logs' clocks are; the command gets them as one `asked`."""
+    """Take when it failed and what the logs' clocks are; the command gets them as one `when`."""
 
     @wraps(function)
     def gather(
@@ -80,8 +70,8 @@ def window_options(function: F) -> F:
         zones: tuple[str, ...],
         **options: object,
     ) -> object:
-        asked = Asked(failed_at=failed_at, timeout=timeout, last_ok=last_ok, now=now, zones=zones)
-        return function(*arguments, asked=asked, **options)
+        when = When(failed_at=failed_at, timeout=timeout, last_ok=last_ok, now=now, zones=zones)
+        return function(*arguments, when=when, **options)
 
     for option in reversed(WINDOW):
         gather = option(gather)

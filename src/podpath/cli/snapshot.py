@@ -7,8 +7,9 @@ from pathlib import Path
 
 import click
 
-from podpath.cli.terminal import progress
+from podpath.cli.terminal import Progress
 from podpath.collect.snapshot import collect_bundle, find_namespaces
+from podpath.library.progress import stage
 
 
 @click.command()
@@ -35,7 +36,7 @@ def snapshot(output: str, *, logs: bool) -> None:
       sudo podpath snapshot -o node1.tar.gz
       sudo podpath snapshot -o before/ && podpath diagnose before/ --probe 'tcp 10.244.1.5 > 10.96.0.1:443'
     """  # noqa: D301  # click wants the backspace itself
-    with progress("collecting"):
+    with stage(Progress(), "collecting"):
         missing = collect_bundle(Path(output), find_namespaces(), now=time.time(), logs=logs)
     click.echo(output)
     for sentence in missing:

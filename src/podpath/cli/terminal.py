@@ -6,8 +6,6 @@ import os
 import shutil
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 
 from podpath.report.style import Style
 
@@ -34,40 +32,45 @@ def choose_style(colour: str, *, verbose: bool) -> Style:
     )
 
 
-@contextmanager
-def progress(doing: str) -> Iterator[Callable[[float], None]]:
-    """Say on a terminal's standard error what takes so long, and take the line back when it is done.
+class Progress:
+    """Says on a terminal's standard error what takes so long, with its share where that is known, and takes the line back."""
 
-    What is given takes the share of the work that is done, from those who know it.
-    """
-    if not sys.stderr.isatty():
-        yield _say_nothing
-        return
-    shown = threading.Event()
+    def __init__(self) -> None:
+        """Start with nothing under way."""
+        self._timer: threading.Timer | None = None
+        self._shown = threading.Event()
 
-    def show() -> None:
-        shown.set()
-        say("")
+    def __call__(self, doing: str, share: float) -> None:
+        """Take what is being done and the share that is done: 0.0 as it begins, 1.0 once it has ended."""
+        if share <= 0.0:
+            self._begin(doing)
+        elif share >= 1.0:
+            self._end()
+        elif self._shown.is_set():
+            _say(f"{doing} ... {share:4.0%}")
 
-    def say(share: str) -> None:
-        sys.stderr.write(f"\r{doing} ...{share}")
-        sys.stderr.flush()
+    def _begin(self, doing: str) -> None:
+        if not sys.stderr.isatty():
+            return
+        self._timer = threading.Timer(PATIENCE, self._show, (doing,))
+        self._timer.daemon = True
+        self._timer.start()
 
-    def tell(share: float) -> None:
-        if shown.is_set():
-            say(f" {min(share, 1.0):4.0%}")
+    def _show(self, doing: str) -> None:
+        self._shown.set()
+        _say(f"{doing} ...")
 
-    timer = threading.Timer(PATIENCE, show)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield tell
-    finally:
-        timer.cancel()
-        if shown.is_set():
+    def _end(self) -> None:
+        if self._timer is None:
+            return
+        self._timer.cancel()
+        self._timer = None
+        if self._shown.is_set():
+            self._shown.clear()
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
 
 
-def _say_nothing(share: float) -> None:
-    _ = share
+def _say(text: str) -> None:
+    sys.stderr.write(f"\r{text}")
+    sys.stderr.flush()

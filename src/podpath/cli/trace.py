@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import click
 
-from podpath.cli.case import parse_probes, place_probes, read_case
+from podpath.cli.evidence import read_one
 from podpath.cli.options import live_option, node_option, output_options
-from podpath.cli.terminal import choose_style, progress
-from podpath.datapath.conversation import converse
-from podpath.report.json_documents import render_trace_json
-from podpath.report.trace_text import render_trace
-
-EXIT_CODES = {"ALWAYS": 0, "NEVER": 1, "SOMETIMES": 1}
-UNDECIDED = 3
-"""Of every other verdict."""
+from podpath.cli.output import show
+from podpath.cli.terminal import Progress
+from podpath.library import trace as tracing
+from podpath.library.given import Piece, ThisNode
 
 
 @click.command()
@@ -39,12 +35,7 @@ def trace(  # noqa: PLR0913 - click gives each option as one argument
     \b
     Exit codes: 0 it works, 1 it never works or only sometimes, 2 usage error or unreadable input, 3 undecided.
     """  # noqa: D301  # click wants the backspace itself
-    case = read_case(evidence, parse_probes((probe,)), live=live, node=node)
-    (asked,) = place_probes((probe,), case.node)
-    with progress("walking"):
-        conversation = converse(case.node, asked)
-    if as_json:
-        click.echo(render_trace_json(conversation, case.gaps), nl=False)
-    else:
-        click.echo(render_trace(conversation, choose_style(colour, verbose=verbose)), nl=False, color=True)
-    click.get_current_context().exit(EXIT_CODES.get(conversation.verdict, UNDECIDED))
+    progress = Progress()
+    pieces: tuple[Piece, ...] = (ThisNode(), *evidence) if live else evidence
+    case = read_one(pieces, (probe,), node=node, progress=progress)
+    show(tracing.trace(case, probe, progress=progress), as_json=as_json, colour=colour, verbose=verbose)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import textwrap
 from dataclasses import dataclass
 
-_SGR: dict[str, str] = {
+SGR: dict[str, str] = {
     "bad": "1;31", "good": "32", "warn": "1;33", "head": "1", "mark": "1;31", "dim": "2", "command": "36",
 }  # fmt: skip
+"""The parameters of the terminal sequence by the meaning of the text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +25,7 @@ class Style:
 
     def paint(self, meaning: str, text: str) -> str:
         """Give the text in the colour of its meaning, or as it is where colours are off."""
-        return f"\x1b[{_SGR[meaning]}m{text}\x1b[0m" if self.colour and text else text
+        return f"\x1b[{SGR[meaning]}m{text}\x1b[0m" if self.colour and text else text
 
     @property
     def arrived(self) -> str:

@@ -21,10 +21,10 @@ from lightkube import ConfigError
 from lightkube.config.client_adapter import user_auth, verify_cluster
 from lightkube.config.models import User
 
-from podpath import __version__
 from podpath.net.errors import PodpathError
 from podpath.protect.kube.access import Access
 from podpath.protect.kube.objects import Status, StatusDetails
+from podpath.version import __version__
 
 Verb = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 T = TypeVar("T")

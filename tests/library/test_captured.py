@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from podpath.cli.captured import read_captures_alone
-from podpath.cli.case import read_captured
 from podpath.diagnosis.capture_answer import answer_captures
+from podpath.library.captured import read_captures_alone
+from podpath.library.reading import read_together
 from podpath.report.capture_json import render_capture_json
 from tests.capture import frames
 
@@ -29,12 +29,14 @@ sys.exit(" ".join(sorted(heavy & set(sys.modules))) or 0)
 def test_captures_alone_say_what_they_say_among_other_evidence(folder: Path) -> None:
     """A recorded incident's captures give the same frames and the same answer by both ways."""
     paths = [str(path) for path in CAPTURES if path.parent == folder]
-    (alone, matched), (whole, also) = read_captures_alone(paths), read_captured(paths)
+    alone, whole = read_captures_alone(paths), read_together(paths)
 
-    assert matched is not None
-    assert also is not None
-    assert render_capture_json(answer_captures(whole, also.points)) == render_capture_json(answer_captures(alone, matched.points))
-    assert [seen.packet for seen in whole.sightings] == [seen.packet for seen in alone.sightings]
+    assert alone.matched is not None
+    assert whole.matched is not None
+    apart = answer_captures(alone.facts, alone.matched.points)
+    together = answer_captures(whole.facts, whole.matched.points)
+    assert render_capture_json(together) == render_capture_json(apart)
+    assert [seen.packet for seen in whole.facts.sightings] == [seen.packet for seen in alone.facts.sightings]
 
 
 def test_captures_alone_load_no_other_reader(tmp_path: Path) -> None:

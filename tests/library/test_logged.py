@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.cli.case_logs import read_chronicle
-from podpath.cli.options import Asked
+from podpath.library.logged import read_chronicle
+from podpath.library.when import When
 from podpath.net.errors import UsageError
 from podpath.net.provenance import Gap, Source, Span
 from podpath.node.case import Case
@@ -26,14 +26,14 @@ NODE = Case(node=Node(name="kn-04", namespaces={}))
 )
 def test_other_outputs_are_no_logs(text: str) -> None:
     """MAC addresses, comments and packets have colons too: they make no chronicle."""
-    assert (NODE, None) == read_chronicle(NODE, [source(text, "x")], Asked())
+    assert (NODE, None) == read_chronicle(NODE, [source(text, "x")], When())
 
 
 def test_logs_make_a_chronicle_and_no_gaps() -> None:
     """Logs are read, and what the node's readers could not make of them is no gap any more; other gaps stay."""
     log, other = source(MESSAGES), Source(name="y", lines=("?",))
     case = Case(node=NODE.node, gaps=(Gap(Span(log, 1, 1), "unknown"), Gap(Span(other, 1, 1), "unknown")))
-    left, chronicle = read_chronicle(case, [log, source(CLIENT, "client.log"), other], Asked(now="2025-03-20T12:00:00Z"))
+    left, chronicle = read_chronicle(case, [log, source(CLIENT, "client.log"), other], When(now="2025-03-20T12:00:00Z"))
     assert chronicle is not None
 
     assert ([other], "found") == ([gap.span.source for gap in left.gaps], chronicle.verdict)
@@ -42,4 +42,4 @@ def test_logs_make_a_chronicle_and_no_gaps() -> None:
 def test_what_is_asked_has_to_be_read() -> None:
     """A moment that cannot be read is the user's error."""
     with pytest.raises(UsageError, match="expected a moment"):
-        read_chronicle(NODE, [source(MESSAGES)], Asked(failed_at="soon"))
+        read_chronicle(NODE, [source(MESSAGES)], When(failed_at="soon"))

@@ -1,4 +1,4 @@
-"""Logs from the command line to a chronicle: clocks and zones read, sources told apart, the window found."""
+"""Logs to a chronicle: clocks and zones read, sources told apart, the window found."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from datetime import UTC, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from podpath.cli.options import Asked
+from podpath.library.when import When
 from podpath.net.errors import UsageError
 from podpath.net.provenance import Source, Span
 from podpath.timeline.build import Told, build_chronicle
@@ -20,31 +20,31 @@ from podpath.timeline.reading import read_logs
 from podpath.timeline.stamps import parse_offset
 
 
-def make_clock(asked: Asked) -> Clock:
+def make_clock(when: When) -> Clock:
     """Make the clock of the logs; `UsageError` says which zone or moment cannot be read."""
     zone: tzinfo = UTC
     zones: list[tuple[str, tzinfo]] = []
-    for text in asked.zones:
+    for text in when.zones:
         part, sign, name = text.rpartition("=")
         if sign:
             zones.append((part, _parse_zone(name)))
         else:
             zone = _parse_zone(text)
     clock = Clock(now=time.time(), zone=zone, zones=tuple(zones))
-    if asked.now is None:
+    if when.now is None:
         return clock
-    now = parse_moment(asked.now, clock)
+    now = parse_moment(when.now, clock)
     return Clock(now=now, zone=zone, zones=tuple(zones), printed=now)
 
 
-def chronicle_logs(sources: Sequence[Source], clock: Clock, asked: Asked, failures: Collection[Span] = ()) -> Chronicle:
+def chronicle_logs(sources: Sequence[Source], clock: Clock, when: When, failures: Collection[Span] = ()) -> Chronicle:
     """Read the logs among these sources and say what they tell; moments without a date are of the logs' days."""
     logs = read_logs(sources, clock)
     reach = logs.reach
     told = Told(
-        failed_at=parse_moment(asked.failed_at, clock, reach) if asked.failed_at is not None else None,
-        timeout=_parse_timeout(asked.timeout) if asked.timeout is not None else None,
-        last_ok=parse_moment(asked.last_ok, clock, reach) if asked.last_ok is not None else None,
+        failed_at=parse_moment(when.failed_at, clock, reach) if when.failed_at is not None else None,
+        timeout=_parse_timeout(when.timeout) if when.timeout is not None else None,
+        last_ok=parse_moment(when.last_ok, clock, reach) if when.last_ok is not None else None,
         failures=failures,
     )
     return build_chronicle(logs, load_chains(), told, clock.zone)

@@ -8,8 +8,8 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from podpath.cli.options import Asked
-from podpath.cli.terminal import progress
+from podpath.library.progress import Progress, silent, stage
+from podpath.library.when import When
 from podpath.net.provenance import Source
 from podpath.node.case import Case
 
@@ -27,20 +27,22 @@ _OTHERS = re.compile(r"\s*(?:#|\d\d:\d\d:\d\d[.,]\d)")
 _SAMPLED = 60
 
 
-def read_chronicle(case: Case, sources: Sequence[Source], asked: Asked) -> tuple[Case, Chronicle | None]:
-    """Give the case, without gaps where logs stand, and what the logs tell; None where there are none."""
+def read_chronicle(
+    case: Case, sources: Sequence[Source], when: When, progress: Progress = silent
+) -> tuple[Case, Chronicle | None]:
+    """Return the case, without gaps where logs stand, and what the logs tell; None where there are none."""
     stamped = [source for source in sources if _may_be_log(source)]
     if not stamped:
         return case, None
-    from podpath.cli.logs import chronicle_logs, make_clock  # noqa: PLC0415 - only where there are logs
+    from podpath.library.clocks import chronicle_logs, make_clock  # noqa: PLC0415 - only where there are logs
     from podpath.timeline.formats.table import recognise_log  # noqa: PLC0415 - as above
 
     logs = [source for source in stamped if recognise_log(source) is not None]
     if not logs:
         return case, None
     told = [attempt.span for attempt in case.attempts if attempt.result in _FAILURES and not attempt.good]
-    with progress("reading logs"):
-        chronicle = chronicle_logs(logs, make_clock(asked), asked, told)
+    with stage(progress, "reading logs"):
+        chronicle = chronicle_logs(logs, make_clock(when), when, told)
     known = {id(source) for source in logs}
     return replace(case, gaps=tuple(gap for gap in case.gaps if id(gap.span.source) not in known)), chronicle
 

@@ -1,0 +1,23 @@
+"""Evidence from the command line to the case of one node, with a word about the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+from podpath.library.case import Case
+from podpath.library.given import Piece
+from podpath.library.progress import Progress
+from podpath.library.reading import read
+from podpath.report.escape import escape
+
+
+def read_one(pieces: Sequence[Piece], asking: Sequence[str] = (), *, node: str | None = None, progress: Progress) -> Case:
+    """Read all evidence; of several nodes say which one is taken, and how to choose another."""
+    case = read(pieces, asking=asking, node=node, progress=progress)
+    names = [escape(one.name) for one in case.nodes]
+    if len(names) > 1:
+        said = f"the evidence is of {len(names)} nodes ({', '.join(names)}); this is {names[0]}, --node chooses"
+        click.echo(f"podpath: {said}", err=True)
+    return case

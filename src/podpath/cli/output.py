@@ -1,0 +1,30 @@
+"""An answer on standard output, and the command's exit code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NoReturn
+
+import click
+
+from podpath.cli.terminal import choose_style
+from podpath.library.result import Result
+from podpath.net.errors import UsageError
+
+
+def show(answer: Result, *, as_json: bool, colour: str, verbose: bool) -> NoReturn:
+    """Print an answer as the user wants it, and end the command with its exit code."""
+    if as_json:
+        click.echo(answer.json(), nl=False)
+    else:
+        click.echo(answer.text(choose_style(colour, verbose=verbose)), nl=False, color=True)
+    click.get_current_context().exit(answer.exit_code)
+
+
+def write_drawing(path: str, drawing: str) -> None:
+    """Write a drawing into a file; `UsageError` where it cannot be written."""
+    try:
+        Path(path).write_text(drawing, encoding="utf-8")
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not a file name"
+        raise UsageError(f"{path}: {str(reason).lower()}") from error

@@ -1,0 +1,1 @@
+"""What `import podpath` offers: evidence read to a case, and every question to it answered with a typed, frozen result."""

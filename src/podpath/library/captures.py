@@ -1,0 +1,124 @@
+"""What captures alone show: losses between points, replies that were not translated, wrong MACs, black holes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from podpath.checks.finding import Finding
+from podpath.collect.capture_files import are_captures
+from podpath.diagnosis.capture_answer import CaptureAnswer, CapturedConnection, answer_captures
+from podpath.diagnosis.capture_filter import Wanted, narrow, parse_wanted
+from podpath.library.captured import match_captures, read_captures_alone
+from podpath.library.case import NodeCase
+from podpath.library.given import Given, list_paths, list_pieces
+from podpath.library.memory import collecting_seldom
+from podpath.library.progress import Progress, silent, stage
+from podpath.library.result import Result
+from podpath.net.errors import MissingExtra, UsageError
+from podpath.report.capture_text import render_capture
+from podpath.report.style import Style
+
+if TYPE_CHECKING:
+    from podpath.capture.sightings import Ladder
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class CapturesResult(Result):
+    """The answer of `captures`."""
+
+    answer: CaptureAnswer
+    """All that is known, as data."""
+    case: NodeCase
+    """The packets, and the captures put together."""
+    wanted: tuple[Wanted, ...] = ()
+    """What the answer was narrowed to."""
+    drawn: Ladder | None = None
+    """The ladder that the text shows; None where it shows none."""
+
+    @property
+    def verdict(self) -> str:
+        """Tell in one word how it ended."""
+        return self.answer.verdict
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Everything that the packets show to be wrong, faults first."""
+        return self.answer.findings
+
+    @property
+    def connections(self) -> tuple[CapturedConnection, ...]:
+        """Who talked with whom, and how it went; connections that fail first."""
+        return self.answer.connections
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of `podpath capture`."""
+        return self.answer.exit_code
+
+    def text(self, style: Style | None = None) -> str:
+        """Return the answer as `podpath capture` prints it."""
+        chosen = style or Style()
+        if self.drawn is None:
+            return render_capture(self.answer, chosen)
+        from podpath.report.ladder import render_ladder  # noqa: PLC0415 - only where something is drawn
+
+        return render_capture(self.answer, chosen, [render_ladder(self.drawn, chosen)])
+
+    def json(self) -> str:
+        """Return the answer as a document of the schema `podpath/capture/v1`."""
+        from podpath.report.capture_json import render_capture_json  # noqa: PLC0415 - only where it is asked for
+
+        return render_capture_json(self.answer)
+
+    def with_ladder(self) -> CapturesResult:
+        """Return the answer with a ladder in its text, of the connection that `ladder` chooses."""
+        return replace(self, drawn=self.ladder())
+
+    def ladder(self) -> Ladder:
+        """Lay out the connection that is asked about, else the one that a fault is about, else the first that fails."""
+        matched = self.case.matched or match_captures(self.case.facts, (), least=1)
+        if matched is None:
+            raise MissingExtra("a ladder needs packets, and NumPy: pip install 'podpath[capture]'")
+        broken = [item.partition(": ")[0] for finding in self.findings for item in finding.breaks]
+        names = (*broken, *(one.words for one in self.connections))
+        fits = (lambda words: all(one.fits_words(words) for one in self.wanted)) if self.wanted else None
+        drawn = matched.draw(names, fits)
+        if drawn is None:
+            raise UsageError("no connection in the captures fits: there is nothing to draw")
+        return drawn
+
+    def svg(self) -> str:
+        """Return the ladder as a drawing."""
+        from podpath.report.ladder_svg import render_ladder_svg  # noqa: PLC0415 - only where something is drawn
+
+        return render_ladder_svg(self.drawn or self.ladder())
+
+
+def captures(evidence: Given, only: Sequence[str | Wanted] = (), *, progress: Progress = silent) -> CapturesResult:
+    """Find what captures alone show, each finding with the packets that show it.
+
+    The evidence is capture files, or anything with printed captures in it. `only` narrows the answer to connections: as much
+    of one as is known, such as `tcp 10.0.0.1:1024 > 10.0.0.2:80`, `10.0.0.2` or `:443`.
+    """
+    wanted = tuple(one if isinstance(one, Wanted) else parse_wanted(one) for one in only)
+    read = _read(evidence, wanted, progress)
+    facts = narrow(read.facts, wanted) if wanted else read.facts
+    with collecting_seldom(), stage(progress, "looking for faults"):
+        points = read.matched.points if read.matched is not None else ()
+        states = read.matched.count_states() if read.matched is not None and not wanted else None
+        answer = answer_captures(facts, points, states)
+    return CapturesResult(answer, NodeCase(name=read.name, facts=facts, matched=read.matched), wanted)
+
+
+def _read(evidence: Given, wanted: Sequence[Wanted], progress: Progress) -> NodeCase:
+    """Read capture files by themselves without the readers of anything else, which take most of the time of a short call."""
+    between = [(one.one, one.other) for one in wanted]
+    pieces = list_pieces(evidence)
+    paths = list_paths(pieces)
+    if len(paths) == len(pieces) and are_captures(paths):
+        return read_captures_alone(paths, between, progress)
+    from podpath.library.reading import read_together  # noqa: PLC0415 - the readers of all outputs
+
+    return read_together(evidence, between, progress)

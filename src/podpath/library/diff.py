@@ -1,0 +1,67 @@
+"""Two nodes, and the least difference that explains why one of them does not work."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from podpath.diagnosis.difference.compare import Explanation, NodeComparison, compare_cases
+from podpath.diagnosis.difference.difference import Difference
+from podpath.library.case import Case
+from podpath.library.given import Asked, Given, place_probes
+from podpath.library.memory import collecting_seldom
+from podpath.library.progress import Progress, silent, stage
+from podpath.library.reading import as_case
+from podpath.library.result import Result
+from podpath.report.diff_text import render_diff
+from podpath.report.style import Style
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class DiffResult(Result):
+    """The answer of `diff`."""
+
+    comparison: NodeComparison
+    """All that is known, as data."""
+
+    @property
+    def verdict(self) -> str:
+        """Tell in one word how it ended."""
+        return self.comparison.verdict
+
+    @property
+    def explanations(self) -> tuple[Explanation, ...]:
+        """The smallest sets of differences that explain what fails, each proven by walking."""
+        return self.comparison.explanations
+
+    @property
+    def differences(self) -> tuple[Difference, ...]:
+        """All that differs, explaining or not."""
+        return self.comparison.differences
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of `podpath diff`."""
+        return self.comparison.exit_code
+
+    def text(self, style: Style | None = None) -> str:
+        """Return the answer as `podpath diff` prints it."""
+        return render_diff(self.comparison, style or Style())
+
+    def json(self) -> str:
+        """Return the answer as a document of the schema `podpath/diff/v1`."""
+        from podpath.report.diff_json import render_diff_json  # noqa: PLC0415 - only where it is asked for
+
+        return render_diff_json(self.comparison)
+
+
+def diff(bad: Case | Given, good: Case | Given, probes: Sequence[Asked] = (), *, progress: Progress = silent) -> DiffResult:
+    """Find the smallest difference that explains why one node works and the other does not.
+
+    The connections that fail on the bad node, and `probes` besides, are walked with the differences taken over from the good
+    one: what makes them work is the answer.
+    """
+    here, there = as_case(bad, probes, progress), as_case(good, probes, progress)
+    asked = place_probes(probes, here.node)
+    with collecting_seldom(), stage(progress, "walking"):
+        return DiffResult(compare_cases(here.facts, there.facts, asked))

@@ -1,0 +1,124 @@
+"""Evidence to a case: what is given is read, its sources recognised, and a node assembled for each that it is of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from podpath.assembly.case import assemble_case
+from podpath.assembly.scenes.hosts import HostEvidence, part_by_host
+from podpath.collect.captures import End, Kept
+from podpath.collect.live import read_live
+from podpath.collect.read import read_evidence
+from podpath.evidence.files import parse_file
+from podpath.evidence.gathered import Evidence
+from podpath.evidence.recognition import read as read_source
+from podpath.evidence.records import HeadingRecord, Reading
+from podpath.library.captured import UNKNOWN, first_line, follow_captures, narrow_captures
+from podpath.library.case import Case, NodeCase
+from podpath.library.given import Asked, Given, Pasted, Piece, ThisNode, list_paths, list_pieces, name_piece, parse_probes
+from podpath.library.memory import collecting_seldom
+from podpath.library.progress import Progress, silent, stage
+from podpath.net.errors import EvidenceError, UsageError
+from podpath.net.provenance import Gap, Source
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadEvidence:
+    """Evidence whose sources are recognised and read, before a node is made of it."""
+
+    sources: tuple[Source, ...]
+    readings: tuple[tuple[Source, Reading], ...]
+    gaps: tuple[Gap, ...]
+    kept: tuple[Kept, ...]
+    """The captures, for whoever follows packets across them."""
+
+
+def read(evidence: Given, *, asking: Sequence[Asked] = (), node: str | None = None, progress: Progress = silent) -> Case:
+    """Read all evidence; `EvidenceError` where nothing in it is of a kind that podpath knows.
+
+    The evidence is a path, a text (`Pasted`), this node itself (`ThisNode`), or several of them. `asking` are probes that will
+    be asked about: their addresses help to place what the evidence leaves open. Of evidence of several nodes, `node` names the
+    only one that is wanted; `UsageError` says which there are.
+    """
+    pieces = list_pieces(evidence)
+    ends = tuple(end for probe in parse_probes(asking) for end in (probe.src, probe.dst))
+    with collecting_seldom():
+        found = _read_pieces(pieces, (), progress)
+        with stage(progress, "putting the node together"):
+            chosen = _choose(part_by_host(found.readings), node)
+            cases = [(host.name, assemble_case(host.read, ends)) for host in chosen]
+            if node is not None and cases[0][0] != node != cases[0][1].node.name:
+                raise UsageError(f"expected the one node that the evidence is of ({cases[0][1].node.name}), saw {node!r}")
+        nodes = tuple(
+            follow_captures(name, replace(case, gaps=(*found.gaps, *case.gaps)), found.kept, progress) for name, case in cases
+        )
+    return Case(nodes=nodes, sources=found.sources)
+
+
+def read_together(evidence: Given, between: Sequence[tuple[End, End]] = (), progress: Progress = silent) -> NodeCase:
+    """Read all evidence, of whatever nodes, as one case with its captures put together.
+
+    Of long captures what is said `between` ends is read, where some are named, else what tells of a failure.
+    """
+    with collecting_seldom():
+        found = _read_pieces(list_pieces(evidence), between, progress)
+        with stage(progress, "putting the node together"):
+            case = assemble_case(found.readings, ())
+        return follow_captures("", replace(case, gaps=(*found.gaps, *case.gaps)), found.kept, progress)
+
+
+def as_case(given: Case | Given, asking: Sequence[Asked], progress: Progress) -> Case:
+    """Return a case as it is, and read evidence to one."""
+    return given if isinstance(given, Case) else read(given, asking=asking, progress=progress)
+
+
+def _read_pieces(pieces: Sequence[Piece], between: Sequence[tuple[End, End]], progress: Progress) -> ReadEvidence:
+    """Gather what is given, this node first and what was pasted next, and read every source."""
+    kept: list[Kept] = []
+    gathered = [_read_live(piece, progress) for piece in pieces if isinstance(piece, ThisNode)]
+    with stage(progress, f"reading {len(pieces)} {'input' if len(pieces) == 1 else 'inputs'}"):
+        gathered += [_parse_pasted(piece) for piece in pieces if isinstance(piece, Pasted)]
+        gathered.append(read_evidence(list_paths(pieces), keep=kept.append))
+        sources = tuple(source for found in gathered for source in found.sources)
+        gaps = [gap for found in gathered for gap in found.gaps]
+        readings: list[tuple[Source, Reading]] = []
+        for source in narrow_captures(sources, kept, between):
+            reading = read_source(source)
+            if reading is not None:
+                readings.append((source, reading))
+            elif any(line.strip() for line in source.lines):
+                gaps.append(Gap(first_line(source), UNKNOWN))
+        if not kept and not any(_states_something(reading) for _, reading in readings):
+            raise EvidenceError(_nothing_read(pieces, gaps))
+    return ReadEvidence(sources=sources, readings=tuple(readings), gaps=tuple(gaps), kept=tuple(kept))
+
+
+def _read_live(piece: ThisNode, progress: Progress) -> Evidence:
+    with stage(progress, "asking this node"):
+        return read_live(logs=piece.logs)
+
+
+def _parse_pasted(piece: Pasted) -> Evidence:
+    return parse_file(piece.name, piece.text.encode("utf-8", "replace"))
+
+
+def _choose(hosts: Sequence[HostEvidence], node: str | None) -> Sequence[HostEvidence]:
+    """Return the evidence of the node that is named; of all where none is."""
+    chosen = [host for host in hosts if node in (None, host.name)]
+    if chosen or not hosts[0].name:
+        return chosen or hosts
+    raise UsageError(f"expected a node of the evidence ({', '.join(host.name for host in hosts)}), saw {node!r}")
+
+
+def _states_something(reading: Reading) -> bool:
+    return any(not isinstance(record, HeadingRecord) for record in reading.records)
+
+
+def _nothing_read(pieces: Sequence[Piece], gaps: Sequence[Gap]) -> str:
+    names = ", ".join(name_piece(piece) for piece in pieces)
+    why = f"; {gaps[0].span.source.name}: {gaps[0].why}" if gaps else ""
+    return (
+        f"{names}: expected outputs such as `ip route`, `iptables-save`, `tcpdump -n`, `sysctl -a`, or a ticket with some of "
+        f"them, saw none{why}\n`podpath diagnose --help` shows what can be given; `podpath timeline` reads logs alone"
+    )

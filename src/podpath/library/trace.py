@@ -1,0 +1,64 @@
+"""One connection through a node, packet by packet and step by step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from podpath.datapath.conversation import converse
+from podpath.datapath.trace import Branch, Conversation
+from podpath.library.case import Case
+from podpath.library.given import Asked, Given, place_probes
+from podpath.library.memory import collecting_seldom
+from podpath.library.progress import Progress, silent, stage
+from podpath.library.reading import as_case
+from podpath.library.result import Result
+from podpath.net.provenance import Gap
+from podpath.report.style import Style
+from podpath.report.trace_text import render_trace
+
+EXIT_CODES = {"ALWAYS": 0, "NEVER": 1, "SOMETIMES": 1}
+UNDECIDED = 3
+"""Of every other verdict."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class TraceResult(Result):
+    """The answer of `trace`."""
+
+    conversation: Conversation
+    """Every packet's walk, under every combination of answers to what is not known."""
+    gaps: tuple[Gap, ...] = ()
+    """What could not be read, and why."""
+
+    @property
+    def verdict(self) -> str:
+        """Tell in one word whether it works: `ALWAYS`, `SOMETIMES`, `NEVER` or `UNDECIDED`."""
+        return self.conversation.verdict
+
+    @property
+    def branches(self) -> tuple[Branch, ...]:
+        """The ways that it may go, the likeliest first."""
+        return self.conversation.branches
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of `podpath trace`."""
+        return EXIT_CODES.get(self.verdict, UNDECIDED)
+
+    def text(self, style: Style | None = None) -> str:
+        """Return the answer as `podpath trace` prints it."""
+        return render_trace(self.conversation, style or Style())
+
+    def json(self) -> str:
+        """Return the answer as a document of the schema `podpath/trace/v1`."""
+        from podpath.report.json_documents import render_trace_json  # noqa: PLC0415 - only where it is asked for
+
+        return render_trace_json(self.conversation, self.gaps)
+
+
+def trace(case: Case | Given, probe: Asked, *, progress: Progress = silent) -> TraceResult:
+    """Follow one connection through the case's node; what is not known forks the walk."""
+    read = as_case(case, (probe,), progress)
+    (asked,) = place_probes((probe,), read.node)
+    with collecting_seldom(), stage(progress, "walking"):
+        return TraceResult(converse(read.node, asked), read.gaps)

@@ -1,0 +1,43 @@
+"""A report as HTML for a notebook's cell: the same text, its colours as styles, and every character of it escaped.
+
+Evidence cannot reach the page as markup: the report has spelled out all control characters before (`escape`), and what is left
+is escaped here for HTML. Only sequences that `Style.paint` writes become tags.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+
+from podpath.report.style import SGR
+
+_CSS: dict[str, str] = {
+    "bad": "color:#d1242f;font-weight:bold",
+    "good": "color:#1a7f37",
+    "warn": "color:#9a6700;font-weight:bold",
+    "head": "font-weight:bold",
+    "mark": "color:#d1242f;font-weight:bold",
+    "dim": "opacity:.65",
+    "command": "color:#0b7285",
+}
+_TAGS: dict[str, str] = {code: f'<span style="{_CSS[meaning]}">' for meaning, code in SGR.items()}
+_SEQUENCE = re.compile(r"\x1b\[(?P<code>[\d;]*)m")
+_FRAME = '<pre class="podpath" style="white-space:pre-wrap;overflow-wrap:anywhere">'
+
+
+def render_html(text: str) -> str:
+    """Render a report's coloured text as one HTML element, with a line end."""
+    pieces: list[str] = []
+    open_tags = at = 0
+    for found in _SEQUENCE.finditer(text):
+        pieces.append(html.escape(text[at : found.start()]))
+        at = found.end()
+        tag = _TAGS.get(found["code"])
+        if tag is not None:
+            pieces.append(tag)
+            open_tags += 1
+        else:  # a reset ends all that is open
+            pieces.append("</span>" * open_tags)
+            open_tags = 0
+    pieces.append(html.escape(text[at:]) + "</span>" * open_tags)
+    return f"{_FRAME}{''.join(pieces)}</pre>\n"
