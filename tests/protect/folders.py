@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from podpath.checks.cni_conf import ConfFile
+from podpath.cni.conf import ConfFile
 
 BRIDGE: Mapping[str, object] = {"type": "bridge", "bridge": "cni0", "ipam": {"type": "host-local", "subnet": "10.1.0.0/24"}}
 PORTMAP: Mapping[str, object] = {"type": "portmap", "capabilities": {"portMappings": True}}

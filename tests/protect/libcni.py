@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from podpath.checks.cni_conf import Network
+from podpath.cni.conf import Network
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podpath.checks.cni_conf import ConfFile, Network, parse_network
-from podpath.checks.cni_runtimes import RuntimeSettings, judge_containerd
+from podpath.cni.conf import ConfFile, Network, parse_network
+from podpath.cni.runtimes import RuntimeSettings, judge_containerd
 from podpath.protect.chain.editing import EditingError, Entry, chain, has_entry, is_chained, parse_entry, same_network, strip
 from podpath.protect.chain.folder import read_folder
 from podpath.protect.chain.rivals import name_rival

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from podpath.checks.cni_lint import lint_folder
-from podpath.checks.cni_runtimes import RuntimeSettings, judge_containerd
+from podpath.cni.lint import lint_folder
+from podpath.cni.runtimes import RuntimeSettings, judge_containerd
 from podpath.protect.chain.crictl import compare_loaded
 from podpath.protect.chain.folder import read_folder
 from tests.protect.containerd import Containerd, containerd

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from podpath.checks.cni_runtimes import RuntimeSettings, judge_containerd
+from podpath.cni.runtimes import RuntimeSettings, judge_containerd
 from podpath.protect.apply import TEMPORARY, Applier, ApplyError
 from podpath.protect.chain.folder import read_folder
 from tests.protect.folders import BRIDGE, listed, single

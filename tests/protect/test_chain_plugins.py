@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from podpath.checks.cni_conf import Network
-from podpath.checks.cni_lint import lint_folder
-from podpath.checks.cni_runtimes import RuntimeSettings, judge_crio
+from podpath.cni.conf import Network
+from podpath.cni.lint import lint_folder
+from podpath.cni.runtimes import RuntimeSettings, judge_crio
 from podpath.protect.chain.folder import list_programs, probe_programs, read_folder
 from tests.protect.nodes import CniNode
 
@@ -63,7 +63,7 @@ def in_pod(node: CniNode, code: str) -> str:
 ATTACH = """
 import json, subprocess, sys
 from pathlib import Path
-from podpath.checks.cni_runtimes import RuntimeSettings, judge_containerd
+from podpath.cni.runtimes import RuntimeSettings, judge_containerd
 from podpath.protect.chain.folder import read_folder
 from tests.protect.libcni import Attachment
 network = judge_containerd(read_folder(Path(sys.argv[1])), RuntimeSettings()).network

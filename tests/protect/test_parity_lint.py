@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from podpath.checks.cni_conf import ConfFile, Network, Trouble, parse_network
-from podpath.checks.cni_lint import Lint, Remark, lint_folder
-from podpath.checks.cni_runtimes import Programs, RuntimeSettings, judge_containerd, judge_crio
+from podpath.cni.conf import ConfFile, Network, Trouble, parse_network
+from podpath.cni.lint import Lint, Remark, lint_folder
+from podpath.cni.runtimes import Programs, RuntimeSettings, judge_containerd, judge_crio
 from tests.protect.folders import BRIDGE, MESH, PORTMAP, folder, listed, single
 
 SETTINGS = RuntimeSettings()

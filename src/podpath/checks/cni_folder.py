@@ -27,10 +27,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.cni_conf import EXTENSIONS, ConfFile
-from podpath.checks.cni_lint import Remark, lint_folder
-from podpath.checks.cni_runtimes import RuntimeSettings
 from podpath.checks.finding import Finding
+from podpath.cni.conf import EXTENSIONS, ConfFile
+from podpath.cni.lint import Remark, lint_folder
+from podpath.cni.runtimes import RuntimeSettings
 from podpath.net.provenance import Span
 from podpath.node.case import Case
 from podpath.node.node import CniNetwork

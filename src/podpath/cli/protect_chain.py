@@ -13,8 +13,8 @@ from typing import TypeVar, cast
 
 import click
 
-from podpath.checks.cni_lint import Lint, lint_folder
-from podpath.checks.cni_runtimes import RuntimeSettings, Verdict
+from podpath.cni.lint import Lint, lint_folder
+from podpath.cni.runtimes import RuntimeSettings, Verdict
 from podpath.net.errors import UsageError
 from podpath.protect.agent.keeper import Desk, Status
 from podpath.protect.apply import Applier, Effect

@@ -9,8 +9,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from podpath.checks.cni_conf import ConfFile
-from podpath.checks.cni_lint import Lint, Remark
+from podpath.cni.conf import ConfFile
+from podpath.cni.lint import Lint, Remark
 from podpath.net.errors import EvidenceError
 
 _LOOPBACK = "cni-loopback"

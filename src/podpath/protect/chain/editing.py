@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from podpath.checks.cni_conf import ConfFile, Trouble, parse_json
+from podpath.cni.conf import ConfFile, Trouble, parse_json
 from podpath.net.errors import PodpathError
 
 LIST = ".conflist"

@@ -13,8 +13,8 @@ import subprocess
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from podpath.checks.cni_conf import EXTENSIONS, ConfFile
-from podpath.checks.cni_runtimes import SIZE_LIMIT
+from podpath.cni.conf import EXTENSIONS, ConfFile
+from podpath.cni.runtimes import SIZE_LIMIT
 
 PROBE_SECONDS = 5.0
 READ_LIMIT = 4 * SIZE_LIMIT

@@ -14,8 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from podpath.checks.cni_conf import ConfFile, Network, parse_network
-from podpath.checks.cni_runtimes import (
+from podpath.cni.conf import ConfFile, Network, parse_network
+from podpath.cni.runtimes import (
     CONTAINERD,
     CRIO,
     Programs,

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from podpath.checks.cni_conf import EXTENSIONS, ConfFile
-from podpath.checks.cni_lint import KEPT
+from podpath.cni.conf import EXTENSIONS, ConfFile
+from podpath.cni.lint import KEPT
 from podpath.protect.apply import Applier, check_trusted
 from podpath.protect.chain.editing import LIST, has_entry, same_network, strip
 

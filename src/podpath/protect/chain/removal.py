@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from podpath.checks.cni_conf import ConfFile
+from podpath.cni.conf import ConfFile
 from podpath.net.errors import PodpathError
 from podpath.protect.apply import Applier
 from podpath.protect.chain.editing import Entry, has_entry

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from podpath.checks.cni_conf import ConfFile, Network
-from podpath.checks.cni_lint import SET_ASIDE
+from podpath.cni.conf import ConfFile, Network
+from podpath.cni.lint import SET_ASIDE
 
 
 class Vendor(NamedTuple):

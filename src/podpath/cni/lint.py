@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from podpath.checks.cni_conf import CURRENT, ConfFile, Network, Trouble, parse_json, parse_network, parse_version
-from podpath.checks.cni_runtimes import (
+from podpath.cni.conf import CURRENT, ConfFile, Network, Trouble, parse_json, parse_network, parse_version
+from podpath.cni.runtimes import (
     Programs,
     RuntimeSettings,
     Verdict,

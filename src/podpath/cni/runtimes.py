@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from podpath.checks.cni_conf import EXTENSIONS, ConfFile, Network, Trouble, parse_network
+from podpath.cni.conf import EXTENSIONS, ConfFile, Network, Trouble, parse_network
 
 CONTAINERD, CRIO = "containerd", "cri-o"
 SIZE_LIMIT = 2 * 1024 * 1024

@@ -7,9 +7,9 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podpath.checks.cni_conf import ConfFile, Network, parse_network, parse_version
-from podpath.checks.cni_lint import has_plugin, lint_folder
-from podpath.checks.cni_runtimes import SIZE_LIMIT, RuntimeSettings, judge_containerd
+from podpath.cni.conf import ConfFile
+from podpath.cni.lint import has_plugin, lint_folder
+from podpath.cni.runtimes import RuntimeSettings
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8) | st.sampled_from(["bridge", "true", "1.0.0", "k8s"]),
@@ -44,27 +44,6 @@ def test_the_order_of_listing_does_not_matter(files: list[ConfFile]) -> None:
     unique = list({file.name: file for file in files}.values())
 
     assert lint_folder(unique, RuntimeSettings()).verdicts == lint_folder(unique[::-1], RuntimeSettings()).verdicts
-
-
-def test_a_file_that_is_too_large_fails_containerd() -> None:
-    """Beyond its limit containerd does not read a file, and loads nothing."""
-    text = json.dumps({"name": "k8s", "type": "bridge", "pad": "x" * SIZE_LIMIT}).encode()
-
-    assert judge_containerd([ConfFile(name="10.conf", content=text)], RuntimeSettings()).network is None
-
-
-def test_lines_are_those_of_the_keys() -> None:
-    """A trouble and a plugin stand at the line of what they are about."""
-    text = '{\n "name": "k8s",\n "plugins": [\n  {"type": "bridge"},\n  {"type": "portmap"}\n ]\n}'
-    found = parse_network(ConfFile(name="10.conflist", content=text.encode()))
-
-    assert isinstance(found, Network)
-    assert [4, 5] == [plugin.line for plugin in found.plugins]
-
-
-def test_versions_are_numbers() -> None:
-    """Missing parts are nought, an empty version is 0.1.0, words are none."""
-    assert [(1, 0, 0), (0, 1, 0), None] == [parse_version("1"), parse_version(""), parse_version("v1")]
 
 
 def test_a_plugin_is_seen_in_broken_files_too() -> None:
