@@ -1,6 +1,7 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup check format test kernel bench performance docs incidents
+.PHONY: help setup check format test coverage kernel bench performance docs incidents
 BIN := .venv/bin
+WORKERS := 2
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -9,9 +10,9 @@ setup: ## Install what development needs, and podpath itself in place, into .ven
 	scripts/install-test-needs
 	$(BIN)/pip install -q --disable-pip-version-check -e .
 
-check: ## Lint, format, types and the laws of import
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
+check: ## Lint, format, types and the laws of import; seconds when warm
+	$(BIN)/ruff check --quiet .
+	$(BIN)/ruff format --check --quiet .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
@@ -19,8 +20,17 @@ format: ## Format, and mend what ruff can mend
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-test: ## Everything that CI runs, on the built wheel
+test: ## Everything that CI runs, on the built wheel; PKG=evidence: one package's tests in place, without the kernel
+ifdef PKG
+	$(BIN)/pytest -q -n $(WORKERS) -m "not kernel" tests/$(PKG) $(wildcard tests/test_$(PKG).py)
+else
 	scripts/test
+endif
+
+coverage: ## Print which branches the tests take; PKG=diagnosis: those of one package by its own tests
+	$(BIN)/coverage erase
+	$(BIN)/coverage run --source podpath$(if $(PKG),.$(PKG)) -m pytest -q -m "not kernel" $(if $(PKG),tests/$(PKG) $(wildcard tests/test_$(PKG).py))
+	$(BIN)/coverage report
 
 kernel: ## The tests on the real kernel (root)
 	PODPATH_REQUIRE_KERNEL=1 $(BIN)/pytest -m kernel
