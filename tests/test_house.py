@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+from collections import Counter
 from importlib import metadata
 from pathlib import Path
 
@@ -15,6 +16,11 @@ import pytest
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "podpath"
 TESTS = Path(__file__).resolve().parent
 MODULES = sorted(path for path in SOURCE.rglob("*.py") if path.name not in {"__init__.py", "__main__.py"})
+OWED = {
+    "assembly": 11, "capture": 23, "checks": 30, "cli": 17, "datapath": 64, "diagnosis": 34, "evidence": 30, "lab": 17, "node": 1,
+    "protect": 37, "report": 17, "timeline": 23,
+}  # fmt: skip
+"""Modules of each package that are tested by their family's or package's file alone, and should have one of their own."""
 FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 VAGUE = {"utils", "util", "common", "helpers", "misc", "manager", "tools"}
@@ -73,6 +79,17 @@ def mirrors(module: Path) -> list[Path]:
 def test_every_module_has_its_test_file() -> None:
     """`tests/` mirrors `src/podpath/`: a module that does something has a test file of its own or of its family."""
     assert [] == [relative(path) for path in MODULES if runs(path) and not any(test.is_file() for test in mirrors(path))]
+
+
+def test_modules_without_a_test_file_of_their_own_become_fewer() -> None:
+    """Beyond what each package owes already, a module's tests stand in a file of its own name: `a/b_c.py` in `a/test_b_c.py`.
+
+    Who writes one of the files that are owed takes the number down.
+    """
+    lacking = [path for path in MODULES if runs(path) and not mirrors(path)[0].is_file()]
+    counted = Counter(path.relative_to(SOURCE).parts[0] for path in lacking)
+
+    assert {} == {package: count for package, count in counted.items() if count > OWED.get(package, 0)}
 
 
 def test_no_module_has_a_vague_name() -> None:
