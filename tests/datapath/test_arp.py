@@ -7,8 +7,8 @@ import pytest
 from podpath.datapath.arp import announced_source, answer
 from podpath.datapath.segment import Station
 from podpath.node.node import Node
+from podpath.testing.nodes import given_cilium, given_netns, given_node, ip
 from tests.datapath.walks import given_walk, host
-from tests.nodes import given_cilium, given_netns, given_node, ip
 
 DEVICES = ("eth0 10.0.0.1/24 10.7.0.1/24", "eth1 192.0.2.2/24", "lxc1")
 

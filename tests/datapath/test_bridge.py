@@ -15,9 +15,9 @@ from podpath.net.provenance import Known, Listing
 from podpath.node.links import Bridge
 from podpath.node.netfilter import Netfilter
 from podpath.node.node import Node
+from podpath.testing.nodes import Fields, forwarding, given_netns, given_node, ip, probe
 from tests.datapath.given import given_rules, given_tables
 from tests.datapath.walks import branch_where, decisions, given_walk, host, last, reasons
-from tests.nodes import Fields, forwarding, given_netns, given_node, ip, probe
 
 DNAT = given_rules("PREROUTING -d 10.96.0.10/32 -p tcp -m tcp --dport 80 -j DNAT --to-destination 10.1.0.3:80", table="nat")
 SERVICE = probe("tcp 10.1.0.2 > 10.96.0.10:80")

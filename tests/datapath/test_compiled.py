@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podpath.datapath.compiled import Engine
-from tests.nodes import given_cilium, given_netns, given_node, ip
+from podpath.testing.nodes import given_cilium, given_netns, given_node, ip
 
 
 def test_namespaces_are_compiled_when_first_met() -> None:

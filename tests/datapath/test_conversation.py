@@ -8,9 +8,9 @@ from podpath.datapath.compiled import Engine
 from podpath.datapath.conversation import KINDS, converse, script_of
 from podpath.node.netfilter import Netfilter
 from podpath.node.node import Node
+from podpath.testing.nodes import Fields, forwarding, given_netns, given_node, listening, probe
 from tests.datapath.given import given_rules, given_tables
 from tests.datapath.walks import branch_where, last
-from tests.nodes import Fields, forwarding, given_netns, given_node, listening, probe
 
 WORLD = probe("tcp 10.1.0.2 > 203.0.113.9:80")
 

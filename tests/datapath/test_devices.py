@@ -5,8 +5,8 @@ from __future__ import annotations
 from podpath.datapath.conversation import converse
 from podpath.datapath.trace import Delivered, Transmitted
 from podpath.node.node import Node
+from podpath.testing.nodes import given_netns, given_node, probe
 from tests.datapath.walks import last, reason_of, reasons
-from tests.nodes import given_netns, given_node, probe
 
 OUT = probe("tcp 10.0.0.1 > 10.0.0.9:80")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from podpath.datapath import paths
 from podpath.datapath.driver import drive
 from podpath.datapath.trace import Delivered, Rejected, Undecided
+from podpath.testing.nodes import forwarding, given_netns, given_node
 from tests.datapath.walks import given_skb, given_walk, packet
-from tests.nodes import forwarding, given_netns, given_node
 
 
 def test_a_packet_goes_from_path_to_path() -> None:

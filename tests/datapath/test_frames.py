@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from podpath.datapath.frames import BROADCAST, is_group, is_symbolic, with_destination, with_macs, with_source, with_ttl
 from podpath.net.addresses import Mac
+from podpath.testing.nodes import ip
 from tests.datapath.walks import packet
-from tests.nodes import ip
 
 PACKET = packet("10.0.0.1", "10.0.0.2", ttl=9, tos=4, seq=7, quoted=packet("1.1.1.1", "2.2.2.2"))
 

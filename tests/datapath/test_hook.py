@@ -9,9 +9,9 @@ from podpath.datapath.netfilter.hooks import FORWARD, INPUT
 from podpath.datapath.netfilter.verdicts import ACCEPT, Accept
 from podpath.datapath.trace import Dropped, Rejected, Undecided
 from podpath.node.netfilter import Netfilter
+from podpath.testing.nodes import given_netns, given_node
 from tests.datapath.given import given_rules, given_tables
 from tests.datapath.walks import given_skb, given_walk, packet
-from tests.nodes import given_netns, given_node
 
 
 def run(rule: str, hook: str = FORWARD, dst: str = "10.1.0.5") -> tuple[object, str]:

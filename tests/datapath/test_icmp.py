@@ -7,8 +7,8 @@ import pytest
 from podpath.datapath.icmp import TYPES, TYPES6, is_error, reject
 from podpath.datapath.trace import Dropped, Rejected
 from podpath.net import protocols
+from podpath.testing.nodes import given_netns, given_node, ip
 from tests.datapath.walks import given_skb, given_walk, packet
-from tests.nodes import given_netns, given_node, ip
 
 NODE = given_node(given_netns("host", "eth0 192.0.2.2/24", "lan 10.0.0.1/24"))
 

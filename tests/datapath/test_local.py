@@ -6,9 +6,9 @@ from podpath.datapath.conversation import converse
 from podpath.datapath.trace import Delivered
 from podpath.node.netfilter import Netfilter
 from podpath.node.node import Node
+from podpath.testing.nodes import given_netns, given_node, probe
 from tests.datapath.given import given_rules, given_tables
 from tests.datapath.walks import decisions, last, reason_of
-from tests.nodes import given_netns, given_node, probe
 
 INCOMING = probe("tcp 203.0.113.5 > 192.0.2.2:80 in eth0")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from podpath.datapath.namespace import Namespace
 from podpath.net.addresses import Mac
-from tests.nodes import given_netns, ip
+from podpath.testing.nodes import given_netns, ip
 
 
 def test_links_are_found_by_name_and_listed_as_the_kernel_does() -> None:

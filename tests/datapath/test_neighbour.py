@@ -10,8 +10,8 @@ from podpath.datapath.neighbour import Resolution, resolve
 from podpath.datapath.skb import Walk
 from podpath.datapath.trace import ArpRequest
 from podpath.node.node import Node
+from podpath.testing.nodes import forwarding, given_netns, given_node, given_route, ip, probe
 from tests.datapath.walks import given_walk, host, last, packet, reasons
-from tests.nodes import forwarding, given_netns, given_node, given_route, ip, probe
 
 
 def ask(walk: Walk, device: str, target: str, src: str = "10.0.0.1", gateway: str | None = None) -> Resolution:

@@ -7,8 +7,8 @@ import pytest
 from podpath.datapath.conversation import converse
 from podpath.datapath.not_modelled import BOUNDARIES, boundary
 from podpath.node.node import Node
+from podpath.testing.nodes import forwarding, given_netns, given_node, probe
 from tests.datapath.walks import given_skb, given_walk, last, packet
-from tests.nodes import forwarding, given_netns, given_node, probe
 
 
 def test_every_boundary_says_why() -> None:

@@ -6,8 +6,8 @@ from podpath.datapath.conversation import converse
 from podpath.datapath.openvswitch import bridge_of, internal_ports, is_internal, system_ports
 from podpath.datapath.trace import Dropped, Transmitted
 from podpath.node.node import Node
+from podpath.testing.nodes import forwarding, given_netns, given_node, given_ovs, probe
 from tests.datapath.walks import given_walk, host, reasons
-from tests.nodes import forwarding, given_netns, given_node, given_ovs, probe
 
 SWITCH = given_ovs("br-bond", "br-bond", "mgnt", "bond1: eth0 eth1", active="eth1")
 

@@ -9,8 +9,8 @@ from podpath.datapath.trace import Delivered, Transmitted
 from podpath.net.addresses import Mac
 from podpath.net.errors import UsageError
 from podpath.node.node import Node
+from podpath.testing.nodes import given_cilium, given_netns, given_node, given_ovs, probe
 from tests.datapath.walks import given_walk, host, packet
-from tests.nodes import given_cilium, given_netns, given_node, given_ovs, probe
 
 ROUTES = ("10.2.0.0/16 dev cali7", "default via 192.0.2.254 dev eth0", "10.8.0.0/16 nexthop dev eth0 nexthop dev eth1")
 NODE = given_node(

@@ -7,8 +7,8 @@ import pytest
 from podpath.datapath.segment import bridge_over, ingress_vlan, is_bridge, survey, why_held
 from podpath.node.links import Link
 from podpath.node.node import Node
+from podpath.testing.nodes import given_netns, given_node, given_ovs
 from tests.datapath.walks import given_walk, host
-from tests.nodes import given_netns, given_node, given_ovs
 
 
 def heard(node: Node, netns: str, device: str, *, arriving: bool = False) -> tuple[set[str], set[str]]:

@@ -8,8 +8,8 @@ from podpath.datapath import settings
 from podpath.datapath.namespace import Namespace
 from podpath.net.provenance import Known
 from podpath.node.node import Netns
+from podpath.testing.nodes import given_netns, given_node, span
 from tests.datapath.walks import given_walk, host
-from tests.nodes import given_netns, given_node, span
 
 ALL, ETH0 = "net.ipv4.conf.all.{}", "net.ipv4.conf.eth0.{}"
 

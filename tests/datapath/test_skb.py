@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from podpath.datapath.exploration import Choices
 from podpath.datapath.skb import Walk
+from podpath.testing.nodes import given_node
 from tests.datapath.walks import given_skb, packet
-from tests.nodes import given_node
 
 
 def test_a_walk_has_an_engine_of_its_own_unless_one_is_shared() -> None:

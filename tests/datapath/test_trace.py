@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from podpath.datapath.conversation import converse
 from podpath.datapath.trace import Step
+from podpath.testing.nodes import given_netns, given_node, probe
 from tests.datapath.walks import packet
-from tests.nodes import given_netns, given_node, probe
 
 
 def test_a_reason_is_a_sentence_made_when_it_is_read() -> None:

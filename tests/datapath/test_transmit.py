@@ -10,9 +10,9 @@ from podpath.datapath.trace import Dropped, Outcome, Rejected, Transmitted
 from podpath.net.packet import Packet
 from podpath.node.netfilter import Netfilter
 from podpath.node.node import Node
+from podpath.testing.nodes import given_netns, given_node
 from tests.datapath.given import given_rules, given_tables
 from tests.datapath.walks import given_skb, given_walk, packet
-from tests.nodes import given_netns, given_node
 
 
 def given(rules: str = "", device: str = "eth0 192.0.2.2/24") -> Node:

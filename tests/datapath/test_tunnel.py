@@ -6,9 +6,9 @@ from podpath.datapath.conversation import converse
 from podpath.datapath.trace import Delivered, Transmitted
 from podpath.node.netfilter import Netfilter
 from podpath.node.node import Node
+from podpath.testing.nodes import Fields, forwarding, given_netns, given_node, probe
 from tests.datapath.given import given_rules, given_tables
 from tests.datapath.walks import last, reason_of, reasons
-from tests.nodes import Fields, forwarding, given_netns, given_node, probe
 
 REMOTE = probe("tcp 10.244.0.1 > 10.244.1.7:80")
 ROUTE = "10.244.1.0/24 via 10.244.1.0 dev flannel.1 onlink"

@@ -12,8 +12,8 @@ from podpath.net.addresses import IfName
 from podpath.net.provenance import Known
 from podpath.node.links import Peer
 from podpath.node.netfilter import ConnTuple
+from podpath.testing.nodes import given_netns, given_node, ip, unknown
 from tests.datapath.walks import given_skb, given_walk, host, packet
-from tests.nodes import given_netns, given_node, ip, unknown
 
 NODE = given_node(
     given_netns("host", "a peer host:b", "b peer host:a", "lxc peer pod:eth0"), given_netns("pod", "eth0 peer host:lxc")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from podpath.datapath.compiled import Engine
 from podpath.datapath.trace import Delivered, Transmitted
 from podpath.datapath.walk import walk, walk_all
-from tests.nodes import given_netns, given_node, probe
+from podpath.testing.nodes import given_netns, given_node, probe
 
 NODE = given_node(given_netns("host", "eth0 192.0.2.2/24", "eth1", complete=False))
 

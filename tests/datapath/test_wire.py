@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from podpath.datapath.wire import leave
+from podpath.testing.nodes import given_netns, given_node
 from tests.datapath.walks import given_skb, given_walk, host, packet
-from tests.nodes import given_netns, given_node
 
 
 def test_the_packet_that_left_is_told_with_its_device() -> None:

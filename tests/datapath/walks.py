@@ -10,7 +10,7 @@ from podpath.datapath.trace import Branch, Conversation, Dropped, Outcome, Rejec
 from podpath.net import protocols
 from podpath.net.packet import Packet
 from podpath.node.node import HOST, Node
-from tests.nodes import ip
+from podpath.testing.nodes import ip
 
 
 def given_walk(node: Node, *answers: int, settled: dict[str, object] | None = None) -> Walk:

@@ -16,10 +16,10 @@ from podpath.datapath.conversation import converse
 from podpath.diagnosis.counters import TELLTALES, add_counters
 from podpath.net.provenance import Known
 from podpath.node.node import HOST, Node
+from podpath.testing.nodes import ip, probe
 from tests.checks.nodes import netns, node, span
 from tests.command import podpath
 from tests.diagnosis import scenes
-from tests.nodes import ip, probe
 
 
 def host(**counters: int) -> Node:

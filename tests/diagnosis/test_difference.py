@@ -25,11 +25,11 @@ from podpath.node.node import HOST, Node
 from podpath.report.diff_json import render_diff_json
 from podpath.report.diff_text import render_diff
 from podpath.report.style import Style
+from podpath.testing.nodes import given_cilium, probe
 from tests.checks.nodes import address, chain, link, listing, netns, node, route, rule, span, table
 from tests.command import podpath
 from tests.diagnosis import scenes
 from tests.nftables import native_tables
-from tests.nodes import given_cilium, probe
 
 INCIDENTS = ("br-netfilter-off", "host-disconnect", "kube-proxy-before-cilium", "rp-filter-reset")
 EXPECTED = {

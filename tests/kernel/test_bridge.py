@@ -6,9 +6,9 @@ import pytest
 
 from podpath.node.netfilter import Netfilter
 from podpath.node.node import Node
+from podpath.testing.nodes import forwarding, given_netns, given_node
 from tests.datapath.given import given_rules, given_tables
 from tests.kernel.kernel_twin import Agreed, agree
-from tests.nodes import forwarding, given_netns, given_node
 
 pytestmark = pytest.mark.kernel("ip", "bridge", "sysctl", "iptables-nft-restore")
 

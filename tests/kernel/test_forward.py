@@ -14,10 +14,10 @@ from podpath.net import protocols
 from podpath.net.packet import Packet
 from podpath.node.netfilter import Netfilter
 from podpath.node.node import Node
+from podpath.testing.nodes import forwarding, given_netns, given_node, ip
 from tests.datapath.given import given_rules, given_tables
 from tests.datapath.walks import given_walk
 from tests.kernel.kernel_twin import printed_in
-from tests.nodes import forwarding, given_netns, given_node, ip
 
 pytestmark = pytest.mark.kernel("ip", "ping", "iptables-nft-restore")
 

@@ -10,9 +10,9 @@ import pytest
 from podpath.datapath.arp import announced_source
 from podpath.net.probe import Probe
 from podpath.node.node import Node
+from podpath.testing.nodes import given_netns, given_node, ip
 from tests.datapath.walks import given_walk, host
 from tests.kernel.kernel_twin import run_in_child
-from tests.nodes import given_netns, given_node, ip
 
 pytestmark = pytest.mark.kernel("ip", "sysctl")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from podpath.node.node import Netns, Node
+from podpath.testing.nodes import forwarding, given_netns, given_node
 from tests.kernel.kernel_twin import Agreed, agree
-from tests.nodes import forwarding, given_netns, given_node
 
 pytestmark = pytest.mark.kernel("ip", "sysctl")
 

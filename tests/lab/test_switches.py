@@ -11,7 +11,7 @@ from podpath.net.addresses import IfName
 from podpath.net.provenance import Known
 from podpath.node.links import Peer
 from podpath.node.node import HOST, Node
-from tests.nodes import given_netns, given_node, given_ovs
+from podpath.testing.nodes import given_netns, given_node, given_ovs
 
 DEVICES = ("mgmt0 kind tun mac 02:00:00:00:00:0a 10.0.0.1/24", "p1 slave bond", "p2 slave bond", "up0 10.9.0.1/24")
 

@@ -8,7 +8,7 @@ import pytest
 
 from podpath.library.given import Pasted, ThisNode, list_paths, list_pieces, name_piece, parse_probes, place_probes
 from podpath.net.errors import UsageError
-from tests.nodes import given_node, probe
+from podpath.testing.nodes import given_node, probe
 
 TEXT = "tcp 10.0.0.1 > 10.0.0.2:80"
 

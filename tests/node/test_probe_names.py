@@ -11,9 +11,9 @@ from podpath.net import protocols
 from podpath.net.errors import UsageError
 from podpath.node.node import Node, Pod, Service, ServicePort
 from podpath.node.probe_names import names_ends, resolve_probe
+from podpath.testing.nodes import ip
 from tests.checks.nodes import address, link, netns, node, route
 from tests.command import podpath
-from tests.nodes import ip
 
 TICKET = """\
 $ kubectl get pods -n shop -o wide

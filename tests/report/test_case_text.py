@@ -6,7 +6,7 @@ from podpath.net.provenance import Gap
 from podpath.node.case import Case
 from podpath.report.case_text import NodeSummary, render_cases
 from podpath.report.style import Style
-from tests.nodes import given_netns, given_node, span
+from podpath.testing.nodes import given_netns, given_node, span
 
 NODE = given_node(given_netns("host", "eth0 10.0.0.1/24"), given_netns("pod-a", complete=False))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from podpath.datapath.conntrack.connection import Template, Zone, attached, is_untouched
 from podpath.datapath.exploration import Choices
 from podpath.datapath.skb import Walk
+from podpath.testing.nodes import given_node
 from tests.datapath.walks import given_skb, packet
-from tests.nodes import given_node
 
 
 def test_a_zone_counts_in_its_directions_only() -> None:

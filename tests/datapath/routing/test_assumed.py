@@ -6,8 +6,8 @@ import pytest
 
 from podpath.datapath.routing.assumed import is_slave, likeliest_uplinks, look_up
 from podpath.datapath.routing.fib import NO_ROUTE, Flow
+from podpath.testing.nodes import given_netns, given_node, ip
 from tests.datapath.walks import given_walk, host
-from tests.nodes import given_netns, given_node, ip
 
 FLOW = Flow(ip("203.0.113.5"))
 

@@ -8,7 +8,7 @@ from podpath.datapath.routing.derived import complete_routes
 from podpath.net.provenance import Listing
 from podpath.node.node import Netns
 from podpath.node.routing import LOCAL, Route
-from tests.nodes import given_netns, given_route
+from podpath.testing.nodes import given_netns, given_route
 
 
 def implied(netns: Netns) -> set[str]:

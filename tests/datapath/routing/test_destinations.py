@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from podpath.datapath.routing.destinations import destination_of, select_path
 from podpath.datapath.routing.fib import Flow
+from podpath.testing.nodes import given_netns, given_node, ip
 from tests.datapath.walks import given_walk, host
-from tests.nodes import given_netns, given_node, ip
 
 
 def test_a_destination_has_all_that_the_route_says() -> None:

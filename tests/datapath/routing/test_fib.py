@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from podpath.datapath.routing.fib import NO_ROUTE, FibResult, FibTable, explain_error
-from tests.nodes import given_route, given_rule, ip
+from podpath.testing.nodes import given_route, given_rule, ip
 
 
 def look(dst: str, *routes: str, tos: int = 0, oif: str | None = None, down: frozenset[str] = frozenset()) -> FibResult:

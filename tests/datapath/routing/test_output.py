@@ -8,8 +8,8 @@ import pytest
 
 from podpath.datapath.routing.fib import Flow
 from podpath.datapath.routing.output import OutputRoute, route_output
+from podpath.testing.nodes import given_netns, given_node, ip
 from tests.datapath.walks import given_walk, host
-from tests.nodes import given_netns, given_node, ip
 
 DEFAULT = "default via 192.0.2.254 dev eth0"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from podpath.datapath.routing import address_type, error_source, reroute, reverse_path, select_source
+from podpath.testing.nodes import given_netns, given_node, ip
 from tests.datapath.walks import given_skb, given_walk, host, packet
-from tests.nodes import given_netns, given_node, ip
 
 ROUTES = ("default via 192.0.2.254 dev eth0", "10.1.0.0/24 dev lxc1", "blackhole 10.9.0.0/16")
 NODE = given_node(given_netns("host", "eth0 192.0.2.2/24", "eth1 198.51.100.2/24", "lxc1", routes=ROUTES))

@@ -8,7 +8,7 @@ import pytest
 
 from podpath.datapath.namespace import Namespace
 from podpath.datapath.routing.fib import Flow
-from tests.nodes import given_netns, ip
+from podpath.testing.nodes import given_netns, ip
 
 MAIN = "default via 192.0.2.1 dev eth0"
 OTHER = "default via 198.51.100.1 dev eth1 table 100"

@@ -10,7 +10,7 @@ from podpath.datapath.namespace import Namespace
 from podpath.datapath.routing.source_address import scope_number, select_address
 from podpath.net.provenance import Listing
 from podpath.node.node import Netns
-from tests.nodes import given_netns, ip
+from podpath.testing.nodes import given_netns, ip
 
 
 def chosen(netns: Netns, device: str, nexthop: str | None, scope: str = "global") -> str | None:

@@ -9,8 +9,8 @@ import pytest
 from podpath.datapath.routing.fib import Flow
 from podpath.datapath.routing.validation import SourceCheck, check_source
 from podpath.node.node import Node
+from podpath.testing.nodes import Fields, given_netns, given_node, ip
 from tests.datapath.walks import given_walk, host
-from tests.nodes import Fields, given_netns, given_node, ip
 
 ROUTES = ("10.1.0.0/24 dev cilium_host", "default via 192.0.2.254 dev eth0")
 DEVICES = ("eth0 192.0.2.2/24", "cilium_host 10.1.0.1/32", "lxc1", "numbered 10.7.0.1/24")
