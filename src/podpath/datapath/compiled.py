@@ -7,17 +7,12 @@ hands it to every `Walk`. It lives and dies with that caller; nothing is kept in
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import Any
 
 from podpath.datapath.cilium_config import CiliumConfig
 from podpath.datapath.namespace import Namespace
 from podpath.net.addresses import Address, Family, Mac
 from podpath.node.node import Node
-
-if TYPE_CHECKING:
-    from podpath.datapath.conntrack.table import Snapshot
-    from podpath.datapath.netfilter.ruleset import Ruleset
-    from podpath.datapath.nftables.netdev import DeviceChains
 
 
 class Engine:
@@ -28,11 +23,11 @@ class Engine:
     def __init__(self, node: Node) -> None:
         """Start empty: nothing is compiled before a packet meets it."""
         self.node = node
-        self.rulesets: dict[tuple[str, Family], Ruleset] = {}
-        """By namespace and family."""
-        self.device_chains: dict[str, DeviceChains] = {}
+        self.rulesets: dict[tuple[str, Family], Any] = {}
+        """By namespace and family. Like what follows, typed where it is made: the engine keeps it and knows nothing of it."""
+        self.device_chains: dict[str, Any] = {}
         """Native chains at devices, by namespace."""
-        self.tracked: dict[str, Snapshot] = {}
+        self.tracked: dict[str, Any] = {}
         """The conntrack entries of the evidence, by namespace."""
         macs = {
             entry.address: entry.mac

@@ -6,7 +6,7 @@ What is here follows from the evidence alone: nothing depends on a walk's choice
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import Any
 
 from podpath.datapath.routing.derived import complete_routes
 from podpath.datapath.routing.fib import Destinations
@@ -15,9 +15,6 @@ from podpath.net.addresses import Address, Family, IfName, Mac
 from podpath.net.provenance import Fact
 from podpath.node.links import FdbEntry, InterfaceAddress, Link, Neighbour
 from podpath.node.node import Netns
-
-if TYPE_CHECKING:
-    from podpath.datapath.routing.input import InputRoute
 
 LOOPBACK = Link(name=IfName("lo"), kind="loopback", mtu=65536, ifindex=1, inferred="every namespace has it")
 
@@ -80,7 +77,7 @@ class Namespace:
         """What was worked out without asking for anything unknown, by question."""
         self.rpdb: dict[Family, Rpdb] = {}
         self.destinations: Destinations = {}
-        self.decisions: dict[object, InputRoute] = {}
+        self.decisions: dict[object, Any] = {}
         """What input routing decided without asking, by flow."""
         self._mac_links: dict[str, Mac] = {
             item.link: macs[item.address] for item in self.addresses.values() if item.address in macs and item.link != "lo"

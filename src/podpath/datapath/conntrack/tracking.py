@@ -23,7 +23,7 @@ def conntrack_table(walk: Walk, netns: Netns) -> ConntrackTable:
     """Give the table of a namespace in this branch, seeded from the evidence when it is first asked for."""
     table = walk.conntrack.get(netns.name)
     if table is None:
-        snapshot = walk.engine.tracked.get(netns.name)
+        snapshot: Snapshot | None = walk.engine.tracked.get(netns.name)
         if snapshot is None:
             snapshot = walk.engine.tracked[netns.name] = Snapshot(netns.conntrack.items)
         table = walk.conntrack[netns.name] = ConntrackTable(snapshot)

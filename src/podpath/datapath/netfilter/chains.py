@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from podpath.datapath.netfilter.rules import COUNT, GOTO, RETURN, CompiledRule
+from podpath.datapath.netfilter.compiled import CompiledChain, CompiledRule
+from podpath.datapath.netfilter.rules import COUNT, GOTO, RETURN
 from podpath.datapath.netfilter.state import Decision, Doubt, HookState
-from podpath.datapath.netfilter.tables import FILTERING, CompiledChain, CompiledTable
+from podpath.datapath.netfilter.tables import FILTERING, CompiledTable
 from podpath.datapath.netfilter.verdicts import ACCEPT, DROP, Queued, Verdict
 from podpath.datapath.trace import RuleHit
 from podpath.net.provenance import Option

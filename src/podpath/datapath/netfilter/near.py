@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from podpath.datapath.netfilter import snapshot
 from podpath.datapath.netfilter.chains import Frame, Traversal
-from podpath.datapath.netfilter.rules import CompiledRule, describe_conditions
+from podpath.datapath.netfilter.compiled import CompiledRule
+from podpath.datapath.netfilter.rules import describe_conditions
 from podpath.datapath.trace import NearMiss
 from podpath.node.netfilter import Rule
 

@@ -8,39 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from podpath.datapath.netfilter.compiled import CompiledRule
 from podpath.datapath.netfilter.state import Act, Check, Decision, HookState
 from podpath.datapath.netfilter.verdicts import ACCEPT, DROP, Verdict
 from podpath.datapath.xtables.context import RuleContext, doubtful, spell, spell_match
 from podpath.datapath.xtables.registry import compile_match, compile_target
 from podpath.net.addresses import WIDTH
 from podpath.net.protocols import protocol_name
-from podpath.node.netfilter import InterfaceMatch, Match, MatchOption, PrefixMatch, ProtocolMatch, Rule, Target
-
-if TYPE_CHECKING:
-    from podpath.datapath.netfilter.tables import CompiledChain
+from podpath.node.netfilter import InterfaceMatch, Match, MatchOption, PrefixMatch, ProtocolMatch, Target
 
 COUNT, ACT, JUMP, GOTO, RETURN = range(5)
 """What a rule does once it matches: count and go on, run its target, call a chain, go to a chain, return."""
-
-
-class CompiledRule:
-    """A rule as evaluation needs it. Mutable until it stands in its chain: its place, and the chain it jumps to."""
-
-    __slots__ = ("act", "chain", "checks", "index", "kind", "rule")
-
-    def __init__(self, rule: Rule, checks: tuple[Check, ...], kind: int, act: Act | None) -> None:
-        """Hold the parts."""
-        self.rule = rule
-        self.checks = checks
-        """All have to hold."""
-        self.kind = kind
-        self.act = act
-        self.index = 0
-        """Its place in the chain's rules, from 0; the rule's own position may count rules that are not shown."""
-        self.chain: CompiledChain | None = None
-        """Where a jump goes, if that is the same in every walk; None before the first time."""
 
 
 def compile_rule(context: RuleContext, *, is_chain: bool) -> CompiledRule:

@@ -87,7 +87,7 @@ def _at_hook(entry: Registered, hook: str) -> Stage:
 
 def ruleset(walk: Walk, netns: Netns, family: Family) -> Ruleset:
     """Give the ruleset of a namespace, compiled when it is first asked for."""
-    rulesets = walk.engine.rulesets
+    rulesets: dict[tuple[str, Family], Ruleset] = walk.engine.rulesets
     found = rulesets.get((netns.name, family))
     if found is None:
         found = rulesets[netns.name, family] = Ruleset(netns, family)

@@ -10,7 +10,7 @@ from podpath.datapath.skb import Skb, Walk
 from podpath.net.provenance import Option, Span
 
 if TYPE_CHECKING:
-    from podpath.datapath.netfilter.rules import CompiledRule
+    from podpath.datapath.netfilter.compiled import CompiledRule
 
 
 class Doubt(NamedTuple):

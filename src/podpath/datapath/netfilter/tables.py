@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from podpath.datapath.ipsets import Sets
-from podpath.datapath.netfilter.index import SHORTEST, ChainIndex
+from podpath.datapath.netfilter.compiled import CompiledChain, CompiledRule
 from podpath.datapath.netfilter.roots import find_roots
-from podpath.datapath.netfilter.rules import CompiledRule, compile_rule
-from podpath.datapath.netfilter.state import Check, Doubt, HookState
+from podpath.datapath.netfilter.rules import compile_rule
+from podpath.datapath.netfilter.state import Doubt
 from podpath.datapath.skb import Walk
 from podpath.datapath.xtables.context import RuleContext, always
 from podpath.datapath.xtables.registry import is_target
@@ -16,48 +14,6 @@ from podpath.net.provenance import Option, Unknown
 from podpath.node.netfilter import Chain, Rule, Table, Target
 
 FILTERING = frozenset({"filter", "security"})
-
-
-class CompiledChain:
-    """A chain whose rules are compiled when they first come up."""
-
-    __slots__ = ("_compiled", "_whole", "index", "source", "table")
-
-    def __init__(self, source: Chain, table: CompiledTable) -> None:
-        """Index a long chain at once; compile no rule yet."""
-        self.source = source
-        self.table = table
-        rules = source.rules
-        self._compiled: list[CompiledRule | None] = [None] * len(rules)
-        self._whole: list[CompiledRule] | None = None
-        family = table.source.family
-        self.index = ChainIndex(rules, family) if len(rules) >= SHORTEST and table.indexed else None
-        """None where the chain is walked rule by rule."""
-
-    def select(self, state: HookState, after: int = -1) -> Sequence[CompiledRule]:
-        """Give the rules to try for a packet, in order, from those behind a position (counted from 0)."""
-        if self.index is None:
-            if self._whole is None:
-                self._whole = [self.rule(position) for position in range(len(self._compiled))]
-            return self._whole if after < 0 else self._whole[after + 1 :]
-        compiled = self._compiled
-        return [compiled[position] or self.rule(position) for position in self.index.candidates(state) if position > after]
-
-    def rule(self, position: int) -> CompiledRule:
-        """Give one rule, compiled, by its position from 0."""
-        found = self._compiled[position]
-        if found is None:
-            found = self._compiled[position] = self.table.compile(self.source.rules[position])
-            found.index = position
-        return found
-
-    def doubt(self, position: int, check: Check) -> None:
-        """Make a rule depend on one thing alone, whatever it says."""
-        self.rule(position).checks = (check,)
-
-    def __len__(self) -> int:
-        """Count the rules."""
-        return len(self._compiled)
 
 
 class CompiledTable:
@@ -91,6 +47,9 @@ class CompiledTable:
         is_chain = target is not None and (target.goto or target.name in self.source.chains or not is_target(target.name))
         return compile_rule(self.context(rule), is_chain=is_chain)
 
+    def _compiled(self, chain: Chain) -> CompiledChain:
+        return CompiledChain(chain, self.source.family, self.compile, indexed=self.indexed)
+
     def chain(self, walk: Walk, name: str) -> CompiledChain | None:
         """Give a chain as this branch takes it to be; None where the evidence has none of that name."""
         found = self._by_name.get(name)
@@ -103,9 +62,9 @@ class CompiledTable:
             chain: Chain = walk.choices.resolve(fact)
             known = self._by_fact.get(id(chain))
             if known is None or known.source is not chain:
-                known = self._by_fact[id(chain)] = CompiledChain(chain, self)
+                known = self._by_fact[id(chain)] = self._compiled(chain)
             return known
-        found = self._by_name[name] = CompiledChain(fact.value, self)
+        found = self._by_name[name] = self._compiled(fact.value)
         return found
 
     def _infer_base(self, name: str) -> CompiledChain | None:
@@ -114,7 +73,7 @@ class CompiledTable:
         if not roots:
             return None
         rules = tuple(Rule(self.source.name, name, 0, root.span, Target(root.name)) for root in roots)
-        chain = CompiledChain(Chain(name=name, rules=rules, policy="ACCEPT", complete=False), self)
+        chain = self._compiled(Chain(name=name, rules=rules, policy="ACCEPT", complete=False))
         ask = f"{'iptables' if self.source.family == 4 else 'ip6tables'} -t {self.source.name} -S {name}"
         for place, root in enumerate(roots):
             chain.doubt(place, always(Doubt(f"{name} of {self.label} leads to chain {root.name}", root.likely, ask)))

@@ -74,7 +74,7 @@ def egress(walk: Walk, skb: Skb, link: Link) -> Next:
 
 
 def _run(walk: Walk, skb: Skb, link: Link, hook: str) -> Next:
-    chains = walk.engine.device_chains.get(skb.netns.name)
+    chains: DeviceChains | None = walk.engine.device_chains.get(skb.netns.name)
     if chains is None:
         chains = walk.engine.device_chains[skb.netns.name] = DeviceChains(skb.netns)
     state = HookState(walk, skb, hook)

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from podpath.datapath.conntrack.connection import is_untouched
-from podpath.datapath.netfilter.rules import ACT, CompiledRule
+from podpath.datapath.netfilter.compiled import CompiledRule
+from podpath.datapath.netfilter.rules import ACT
 from podpath.datapath.netfilter.state import Act, Answer, Check, Decision, Doubt, HookState
 from podpath.datapath.netfilter.verdicts import ACCEPT, DROP, Verdict
 from podpath.datapath.nftables.conditions import compile_match

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from podpath.datapath.nat.binding import bind_destination, bind_source
 from podpath.datapath.nat.ranges import NULL, NatRange
-from podpath.datapath.netfilter.rules import ACT, CompiledRule
+from podpath.datapath.netfilter.compiled import CompiledRule
+from podpath.datapath.netfilter.rules import ACT
 from podpath.datapath.netfilter.state import Doubt, HookState
 from podpath.datapath.netfilter.verdicts import ACCEPT, Verdict
 from podpath.datapath.nftables.values import Compiled, Place, compile_value, constant_range

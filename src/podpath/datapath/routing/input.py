@@ -56,7 +56,7 @@ _REMEMBERED = 1 << 15
 
 def route_input(walk: Walk, namespace: Namespace, flow: Flow, link: Link) -> InputRoute:
     """Route a packet that came in on a device."""
-    decisions = namespace.decisions
+    decisions: dict[object, InputRoute] = namespace.decisions
     key = flow if namespace.routing(flow.dst.family).custom else (flow.dst, flow.src, link.name, flow.tos)
     decided = decisions.get(key)
     if decided is None:

@@ -12,7 +12,7 @@ from podpath.node.netfilter import MatchOption, Target
 
 if TYPE_CHECKING:
     from podpath.datapath.conntrack.connection import Connection
-    from podpath.datapath.netfilter.rules import CompiledRule
+    from podpath.datapath.netfilter.compiled import CompiledRule
 
 SHIFTS = frozenset({"left-shift-mark", "right-shift-mark"})
 MASKS = frozenset({"mask", "nfmask", "ctmask"}) | SHIFTS

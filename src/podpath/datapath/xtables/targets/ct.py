@@ -10,7 +10,7 @@ from podpath.datapath.xtables.context import RuleContext, parse_integer, single
 from podpath.node.netfilter import MatchOption, Target
 
 if TYPE_CHECKING:
-    from podpath.datapath.netfilter.rules import CompiledRule
+    from podpath.datapath.netfilter.compiled import CompiledRule
 
 ZONES = ("zone", "zone-orig", "zone-reply")
 KNOWN = frozenset({*ZONES, "notrack", "helper", "ctevents", "expevents", "timeout"})

@@ -10,7 +10,7 @@ from podpath.datapath.xtables.context import FULL_MASK, RuleContext, parse_integ
 from podpath.node.netfilter import Target
 
 if TYPE_CHECKING:
-    from podpath.datapath.netfilter.rules import CompiledRule
+    from podpath.datapath.netfilter.compiled import CompiledRule
 
 # Each option is `mark = (mark & ~mask) ^ value` with these (value, mask).
 OPERATIONS: Mapping[str, Callable[[str], tuple[int, int]]] = {

@@ -16,7 +16,7 @@ from podpath.datapath.xtables.context import RuleContext, single
 from podpath.node.netfilter import Target
 
 if TYPE_CHECKING:
-    from podpath.datapath.netfilter.rules import CompiledRule
+    from podpath.datapath.netfilter.compiled import CompiledRule
 
 RANDOM = frozenset({"random", "random-fully"})
 KNOWN = RANDOM | {"to-ports"}

@@ -13,7 +13,7 @@ from podpath.net.addresses import WIDTH, Prefix
 from podpath.node.netfilter import Target
 
 if TYPE_CHECKING:
-    from podpath.datapath.netfilter.rules import CompiledRule
+    from podpath.datapath.netfilter.compiled import CompiledRule
 
 
 def compile_target(target: Target, context: RuleContext) -> Act:

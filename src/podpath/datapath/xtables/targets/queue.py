@@ -11,7 +11,7 @@ from podpath.net.provenance import Option
 from podpath.node.netfilter import Target
 
 if TYPE_CHECKING:
-    from podpath.datapath.netfilter.rules import CompiledRule
+    from podpath.datapath.netfilter.compiled import CompiledRule
 
 FREED = Drop("NOT_SPECIFIED")
 """What is not queued is freed without a reason (net/netfilter/nf_queue.c:nf_queue v6.12)."""

@@ -13,7 +13,7 @@ from podpath.net.addresses import Family
 from podpath.node.netfilter import Target
 
 if TYPE_CHECKING:
-    from podpath.datapath.netfilter.rules import CompiledRule
+    from podpath.datapath.netfilter.compiled import CompiledRule
 
 KNOWN = frozenset({"to-ports", "random"})
 LOOPBACK: dict[Family, int] = {4: 0x7F000001, 6: 1}

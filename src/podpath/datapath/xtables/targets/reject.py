@@ -14,7 +14,7 @@ from podpath.net.packet import Packet
 from podpath.node.netfilter import Target
 
 if TYPE_CHECKING:
-    from podpath.datapath.netfilter.rules import CompiledRule
+    from podpath.datapath.netfilter.compiled import CompiledRule
 
 TCP_RESET = "tcp-reset"
 ANSWERS: Mapping[Family, Mapping[str, tuple[int, int]]] = {

@@ -10,7 +10,7 @@ from podpath.datapath.xtables.matches.tos import parse_dscp, parse_tos
 from podpath.node.netfilter import MatchOption, Target
 
 if TYPE_CHECKING:
-    from podpath.datapath.netfilter.rules import CompiledRule
+    from podpath.datapath.netfilter.compiled import CompiledRule
 
 DSCP_BITS = 0xFC
 

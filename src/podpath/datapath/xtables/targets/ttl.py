@@ -9,7 +9,7 @@ from podpath.datapath.xtables.context import RuleContext, parse_integer, single
 from podpath.node.netfilter import Target
 
 if TYPE_CHECKING:
-    from podpath.datapath.netfilter.rules import CompiledRule
+    from podpath.datapath.netfilter.compiled import CompiledRule
 
 
 def compile_target(target: Target, _: RuleContext) -> Act:

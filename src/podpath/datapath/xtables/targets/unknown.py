@@ -12,7 +12,7 @@ from podpath.net.provenance import Option
 from podpath.node.netfilter import Target
 
 if TYPE_CHECKING:
-    from podpath.datapath.netfilter.rules import CompiledRule
+    from podpath.datapath.netfilter.compiled import CompiledRule
 
 NOT_FOLLOWED: Mapping[str, str] = {
     "SYNPROXY": "SYNPROXY answers the handshake itself and opens a second one",
