@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from podpath.cli.main import podpath
+import podpath
 from tests.golden.renaming import Renaming, make_renaming
 
 TICKETS = Path(__file__).parent.parent / "data" / "tickets"
@@ -33,10 +32,9 @@ def captures(ticket: str) -> list[str]:
 
 
 def run(command: str, *paths: Path) -> tuple[int, dict[str, Any]]:
-    """Run a command with `--json`."""
-    done = CliRunner().invoke(podpath, [command, "--json", *map(str, paths)])
-    document: dict[str, Any] = json.loads(done.stdout)
-    return done.exit_code, document
+    """Ask what a command asks; its exit code and its document."""
+    answer = podpath.captures(paths) if command == "capture" else podpath.diagnose(paths)
+    return answer.exit_code, answer.data()
 
 
 @pytest.mark.parametrize("seed", [None, 1, 2])

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from click.testing import CliRunner
 
-from podpath.cli.main import podpath
+import podpath
 
 FRAGMENTS = Path(__file__).parent.parent / "data" / "fragments"
 SOUND, FAULT, OPEN = 0, 1, 3
@@ -61,14 +59,13 @@ CASES = (
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.file} {case.probe}".strip())
 def test_answer(case: Fragment) -> None:
     """The exit code, the first finding and the line that it quotes are those that an engineer would give."""
-    asked = ["--probe", case.probe] if case.probe else []
-    result = CliRunner().invoke(podpath, ["diagnose", "--json", str(FRAGMENTS / case.file), *asked])
-    assert result.exit_code == case.exit_code, result.output
-    findings = json.loads(result.stdout)["findings"]
+    answer = podpath.diagnose(FRAGMENTS / case.file, [case.probe] if case.probe else [])
+    assert answer.exit_code == case.exit_code, answer.text()
+    findings = answer.findings
     assert not findings or case.exit_code != SOUND
     if case.check is not None:
-        assert case.check == findings[0]["check"]
-        assert any(case.quoted in line["text"] for line in findings[0]["evidence"])
+        assert case.check == findings[0].check
+        assert any(case.quoted in span.text for span in findings[0].evidence)
 
 
 def test_every_fragment_is_used() -> None:
@@ -78,14 +75,12 @@ def test_every_fragment_is_used() -> None:
 
 def test_unwalked_failure_is_asked_for() -> None:
     """Of a failure that cannot be walked, what is missing is said, and the command that tells."""
-    result = CliRunner().invoke(podpath, ["diagnose", "--json", str(FRAGMENTS / "failure-without-source.md")])
-    asked = [unknown["ask"] for unknown in json.loads(result.stdout)["unknowns"]]
-    assert asked == ["kubectl get pod -n default web-0 -o wide"]
+    answer = podpath.diagnose(FRAGMENTS / "failure-without-source.md")
+    assert [question.ask for question in answer.questions] == ["kubectl get pod -n default web-0 -o wide"]
 
 
 def test_device_with_a_shown_filter_is_cured() -> None:
     """The cure names the device whose own filter is shown, though only a route names the device."""
-    asked = ["--probe", "tcp 8.8.8.8 > 198.51.100.20:8443 in eth1"]
-    result = CliRunner().invoke(podpath, ["diagnose", "--json", str(FRAGMENTS / "hostport-two-uplinks.txt"), *asked])
-    repairs = json.loads(result.stdout)["findings"][0]["repairs"]
-    assert ["sysctl -w net.ipv4.conf.all.rp_filter=0", "sysctl -w net.ipv4.conf.eth1.rp_filter=0"] == repairs[0]["commands"]
+    answer = podpath.diagnose(FRAGMENTS / "hostport-two-uplinks.txt", ["tcp 8.8.8.8 > 198.51.100.20:8443 in eth1"])
+    cured = answer.findings[0].repairs[0].commands
+    assert ("sysctl -w net.ipv4.conf.all.rp_filter=0", "sysctl -w net.ipv4.conf.eth1.rp_filter=0") == cured

@@ -7,9 +7,8 @@ import re
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from podpath.cli.main import podpath
+import podpath
 from tests.golden.renaming import Renaming, make_renaming
 
 TICKETS = Path(__file__).parent.parent / "data" / "tickets"
@@ -26,9 +25,9 @@ def test_cause_is_named_from_console_output_alone(name: str, form: str, seed: in
     renaming = AS_REPORTED if seed is None else make_renaming(seed, tuple(expected["words"]))
     ticket = tmp_path / "ticket.md"
     ticket.write_text(renaming.text((TICKETS / name / form).read_text()))
-    result = CliRunner().invoke(podpath, ["diagnose", "--json", str(ticket)])
-    assert result.exit_code == expected["exit"], result.output
-    answer = json.loads(result.stdout)
+    result = podpath.diagnose(ticket)
+    assert result.exit_code == expected["exit"], result.text()
+    answer = result.data()
     first = answer["findings"][0]
     quoted = _squeeze("\n".join(quote["text"] for quote in first["evidence"]))
     said = _squeeze(" ".join([first["claim"], *first.get("reasoning", [])]))
