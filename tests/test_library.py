@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 from types import FunctionType
 
 import pytest
@@ -49,3 +51,15 @@ def test_there_is_nothing_else() -> None:
     """A wrong name is an AttributeError, as of any module."""
     with pytest.raises(AttributeError, match="no attribute 'diagnoze'"):
         _ = podpath.diagnoze  # type: ignore[attr-defined]  # what the test is about
+
+
+def test_only_the_command_lines_own_tests_import_it() -> None:
+    """Tests and benchmarks ask the library; beside the command's own tests one prints the lab's tally as the command does."""
+    top = Path(__file__).resolve().parents[1]
+    programs = [path for folder in ("tests", "bench", "examples") for path in (top / folder).rglob("*.py")]
+    importing = re.compile(r"^(?:from|import) podpath\.cli\b", re.MULTILINE)
+    found = {str(path.relative_to(top)) for path in programs if importing.search(path.read_text(encoding="utf-8"))}
+
+    assert {"tests/test_cli.py", "tests/kernel/test_agreement.py"} >= {
+        name for name in found if not name.startswith("tests/cli/")
+    }

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from podpath.cli.main import podpath
+import podpath
 from podpath.collect import captures, long_captures
 from podpath.collect.capture_files import read_capture_files
 from podpath.collect.captures import Kept
@@ -38,19 +38,19 @@ def capture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def answer(*arguments: object) -> tuple[int, dict[str, object]]:
-    """Run `podpath capture --json`."""
-    done = CliRunner().invoke(podpath, ["capture", "--json", *map(str, arguments)])
-    return done.exit_code, json.loads(done.stdout)
+def answer(*captures: Path, only: tuple[str, ...] = ()) -> tuple[int, dict[str, Any]]:
+    """Ask what captures show; the exit code and the document."""
+    shown = podpath.captures(captures, only)
+    return shown.exit_code, shown.data()
 
 
-@pytest.mark.parametrize("filters", [(), ("--port", "41001"), ("--host", "10.7.0.5")])
-def test_survey_answers_as_the_whole_does(capture: Path, monkeypatch: pytest.MonkeyPatch, filters: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("only", [(), (":41001",), ("10.7.0.5",)])
+def test_survey_answers_as_the_whole_does(capture: Path, monkeypatch: pytest.MonkeyPatch, only: tuple[str, ...]) -> None:
     """Findings, points, states, connections and gaps are those of a capture that is held."""
-    held = answer(capture, *filters)
+    held = answer(capture, only=only)
     monkeypatch.setattr(long_captures, "LONGEST", 2)
 
-    assert held == answer(capture, *filters)
+    assert held == answer(capture, only=only)
     assert held[1]["connections"]
 
 
@@ -73,11 +73,11 @@ def test_long_captures_are_not_followed_and_say_so(capture: Path, monkeypatch: p
     other.write_bytes(frames.pcap(handshake(41000, answered=True)[:2]))
     monkeypatch.setattr(long_captures, "LONGEST", 2)
     _, document = answer(capture, other)
-    drawn = CliRunner().invoke(podpath, ["capture", "--ladder", str(capture)])
+    with pytest.raises(podpath.UsageError, match="tcpdump -r"):
+        podpath.captures(capture).with_ladder()
 
     assert "11 packets are too many to be followed" in json.dumps(document["gaps"])
-    assert [11, 2] == sorted((point["packets"] for point in document["points"]), reverse=True)  # type: ignore[attr-defined]
-    assert "tcpdump -r" in str(drawn.exception)
+    assert [11, 2] == sorted((point["packets"] for point in document["points"]), reverse=True)
 
 
 def test_full_disk_is_an_error(capture: Path, monkeypatch: pytest.MonkeyPatch) -> None:
