@@ -16,8 +16,7 @@ from tests.capture import frames
 
 CAPTURES = sorted(Path(__file__).resolve().parents[2].glob("examples/incidents/*/bundle/captures/*.pcap"))
 LIGHT = """
-import gc, sys
-from podpath.cli.main import run
+import gc, sys; from podpath.cli.main import run
 run(["capture", sys.argv[1]])
 assert gc.isenabled()
 heavy = {"podpath.evidence.recognition", "podpath.assembly.case", "podpath.datapath.conversation", "tarfile"}
