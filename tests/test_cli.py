@@ -63,16 +63,16 @@ def test_every_command_has_help(command: str) -> None:
     assert f"Usage: podpath {command}" in done.stdout
 
 
-@pytest.mark.parametrize(("probe", "code", "verdict"), [(BLOCKED, 1, "NEVER"), (OPEN, 0, "ALWAYS")])
+@pytest.mark.parametrize(("probe", "code", "verdict"), [(BLOCKED, 1, "NEVER"), (OPEN, 3, "UNDECIDED")])
 def test_trace_exits_by_its_verdict(ticket: Path, probe: str, code: int, verdict: str) -> None:
-    """0 where it works, 1 where it never does."""
+    """1 where it never works; 3 where it works as far as a fragment shows, which clears nothing."""
     done = podpath("trace", ticket, "--probe", probe, "--json")
     assert (code, verdict) == (done.returncode, json.loads(done.stdout)["verdict"])
 
 
-@pytest.mark.parametrize(("probe", "code"), [(BLOCKED, 1), (OPEN, 0)])
+@pytest.mark.parametrize(("probe", "code"), [(BLOCKED, 1), (OPEN, 3)])
 def test_diagnose_exits_by_its_verdict(ticket: Path, probe: str, code: int) -> None:
-    """1 with a fault, 0 with none."""
+    """1 with a fault, 3 with none in a fragment that leaves out what could decide."""
     assert code == podpath("diagnose", ticket, "--probe", probe).returncode
 
 

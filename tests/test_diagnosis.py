@@ -11,7 +11,9 @@ from podpath.diagnosis.connections import kind_of, observe
 from podpath.diagnosis.diagnose import diagnose
 from podpath.diagnosis.difference.chains import compare_chains
 from podpath.diagnosis.flows import derive_flows
+from podpath.diagnosis.forbids import SomeBranchesFail
 from podpath.diagnosis.symptoms import collect_symptoms
+from podpath.diagnosis.verdict import Verdict
 from podpath.net.probe import Probe
 from podpath.node.case import Case, Deed
 from podpath.node.netfilter import Chain
@@ -34,6 +36,7 @@ from tests.diagnosis.scenes import (
     handshake_capture,
     known,
     texts,
+    whole,
 )
 
 PROBE = f"tcp {POD}:5000 > {OUTSIDE}:80"
@@ -77,7 +80,7 @@ def test_what_differs_where_it_works_is_told() -> None:
 
 def test_a_sound_node_has_no_finding() -> None:
     """Every derived connection works, and no check says a word."""
-    answer = diagnose(case(cilium_node(known(GOOD))))
+    answer = diagnose(case(whole(cilium_node(known(GOOD)))))
     assert ("none", (), 0) == (answer.verdict, answer.findings, answer.exit_code)
 
 
@@ -128,7 +131,7 @@ def test_a_failure_that_nothing_explains_is_undecided() -> None:
 
 def test_a_probe_that_works_is_no_fault() -> None:
     """The user may ask about any connection."""
-    answer = diagnose(case(cilium_node(known(GOOD))), (Probe.parse(PROBE),))
+    answer = diagnose(case(whole(cilium_node(known(GOOD)))), (Probe.parse(PROBE),))
     assert ("none", "ALWAYS") == (answer.verdict, answer.conversations[0].verdict)
 
 
@@ -215,11 +218,13 @@ def test_a_route_that_ends_packets_is_deleted() -> None:
 
 
 def test_a_rule_that_drops_is_named_where_somebody_complains() -> None:
-    """The same rule is policy where nobody does."""
+    """The same rule may be policy where nobody does: nothing is blamed then, and nothing is cleared."""
     drop = rule("FORWARD", 1, "DROP", in_link="lxc+")
     forward = replace(GOOD, rules=(drop, *(item._replace(position=item.position + 1) for item in GOOD.rules)))
     made = cilium_node(known(forward))
-    assert diagnose(case(made)).verdict == "none"
+    unasked = diagnose(case(whole(made)))
+    assert (Verdict.POSSIBLE, ()) == (unasked.verdict, unasked.findings)
+    assert any(isinstance(one, SomeBranchesFail) for one in unasked.forbids)
     answer = diagnose(case(made, attempt(PROBE)))
     assert ("fault", "dropped-by-rule") == (answer.verdict, answer.findings[0].check)
     assert answer.findings[0].evidence[0] == drop.span

@@ -23,7 +23,7 @@ from podpath.node.netfilter import (
     Table,
     Target,
 )
-from podpath.node.node import HOST, Cilium, Netns, Node
+from podpath.node.node import HOST, Cilium, Netns, Node, Socket
 from tests.checks.nodes import address, chain, link, netns, node, pod, route, rule, span, table
 
 POD, OUTSIDE, HOST_IP = "10.0.1.5", "203.0.113.9", "10.9.0.2"
@@ -96,6 +96,26 @@ def cilium_node(forward: Known[Chain] | Unknown[Chain], *, rp_filter: str | None
 def quiet(inside: Netns) -> Netns:
     """Let a pod's namespace have no rules at all."""
     return replace(inside, netfilter={4: Netfilter(complete=True)}, sysctls_complete=True)
+
+
+def whole(made: Node) -> Node:
+    """Let every listing of every namespace be shown whole: nothing that could decide is missing."""
+    return replace(made, namespaces={name: _whole(namespace) for name, namespace in made.namespaces.items()})
+
+
+def _whole(namespace: Netns) -> Netns:
+    rules = namespace.netfilter.get(4, Netfilter())
+    return replace(
+        namespace, netfilter={4: replace(rules, complete=True)}, sysctls_complete=True,
+        **{
+            name: getattr(namespace, name)._replace(complete=True)
+            for name in ("links", "addresses", "routes", "rules", "nftables", "neighbours")
+        },
+        sockets=namespace.sockets._replace(complete=True, items=(*namespace.sockets.items, *LISTENING)),
+    )  # fmt: skip
+
+
+LISTENING = tuple(Socket(protocol=protocols.TCP, port=port, local=None, state="LISTEN") for port in (80, 443))
 
 
 def attempt(probe: str, result: str = "timeout") -> Attempt:

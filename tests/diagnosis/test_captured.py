@@ -41,7 +41,7 @@ def test_symptom_without_a_cause_is_a_note_beside_the_possibilities() -> None:
 
 
 def test_capture_of_what_works_changes_nothing() -> None:
-    """Connections that work are no findings."""
+    """Connections that work are no findings; of the node a capture shows too little to clear it."""
     answer = diagnose(case_of(*handshake(), *exchange(0.1)))
 
-    assert ("none", ()) == (answer.verdict, answer.findings)
+    assert ("possible", ()) == (answer.verdict, answer.findings)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from podpath.checks.finding import Finding
 from podpath.diagnosis.diagnosis import Diagnosis
 from podpath.diagnosis.history import tell_history
+from podpath.diagnosis.verdict import Verdict
 from podpath.timeline.build import Told
 from podpath.timeline.chronicle import Chronicle
 from tests.timeline.samples import CLIENT, MESSAGES, at, chronicle
@@ -20,7 +21,7 @@ def finding(check: str, severity: str = "cause", certainty: float = 1.0) -> Find
     return Finding(check=check, severity=severity, claim=f"It is {check}.", evidence=(), certainty=certainty)
 
 
-def join(*findings: Finding, told: Chronicle = FOUND, verdict: str = "fault") -> Diagnosis:
+def join(*findings: Finding, told: Chronicle = FOUND, verdict: Verdict = Verdict.FAULT) -> Diagnosis:
     """Join a diagnosis with logs."""
     return tell_history(Diagnosis(verdict=verdict, findings=findings), told)
 
@@ -39,7 +40,7 @@ def test_the_fact_meets_its_history() -> None:
 
 def test_another_fault_has_no_history() -> None:
     """A fault that no chain leads to stays as it is, the suspect is a note; where nothing is sure its fact is asked for."""
-    joined, sure = join(finding("hairpin", certainty=0.5), verdict="possible"), join(finding("hairpin"))
+    joined, sure = join(finding("hairpin", certainty=0.5), verdict=Verdict.POSSIBLE), join(finding("hairpin"))
 
     assert (finding("hairpin"),) == sure.findings
     assert "tuned started, 2.8 s before" in sure.notes[0]
@@ -49,7 +50,7 @@ def test_another_fault_has_no_history() -> None:
 
 def test_the_likelier_of_two_possibilities() -> None:
     """Of causes that are both possible the one that the logs lead to comes first, and shares stay shares."""
-    joined = join(finding("hairpin", certainty=0.5), finding("rp-filter", certainty=0.3), verdict="possible")
+    joined = join(finding("hairpin", certainty=0.5), finding("rp-filter", certainty=0.3), verdict=Verdict.POSSIBLE)
 
     assert ["rp-filter", "hairpin"] == [one.check for one in joined.findings]
     assert 0.8 == round(sum(one.certainty for one in joined.findings), 2)
@@ -60,7 +61,7 @@ def test_the_likelier_of_two_possibilities() -> None:
 def test_the_kernel_says_it_itself() -> None:
     """A full connection tracking table that the kernel logs while connections fail is a fault without any other evidence."""
     told = chronicle(CONNTRACK.format(0), told=Told(failed_at=at("03:13:59"), timeout=10, last_ok=at("03:13:39")))
-    joined = join(told=told, verdict="possible")
+    joined = join(told=told, verdict=Verdict.POSSIBLE)
 
     assert ("fault", "conntrack-full", 1) == (joined.verdict, joined.findings[0].check, joined.findings[0].evidence[0].line)
     assert 1 == len(join(finding("conntrack-full", "fault"), told=told).findings)

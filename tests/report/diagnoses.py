@@ -20,6 +20,7 @@ from podpath.datapath.trace import (
     Undecided,
 )
 from podpath.diagnosis.diagnosis import Diagnosis, Question
+from podpath.diagnosis.verdict import Verdict
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.packet import Packet
@@ -138,7 +139,7 @@ findings = st.builds(
 gaps = st.lists(st.builds(Gap, span=spans(), why=texts), max_size=5).map(tuple)
 diagnoses = st.builds(
     Diagnosis,
-    verdict=st.sampled_from(("fault", "possible", "none")),
+    verdict=st.sampled_from(Verdict),
     findings=st.lists(findings, max_size=3).map(tuple),
     conversations=st.lists(conversations, max_size=2).map(tuple),
     questions=st.lists(st.builds(Question, fact=texts, ask=texts, decides=words), max_size=5).map(tuple),

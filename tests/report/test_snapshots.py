@@ -30,6 +30,7 @@ from tests.diagnosis.scenes import (
     disputed,
     handshake_capture,
     known,
+    whole,
 )
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
@@ -57,7 +58,7 @@ def possibilities() -> str:
 
 def sound() -> str:
     """Render a node with nothing wrong, in ASCII."""
-    return render_diagnosis(diagnose(case(bridged_node("1")), (Probe.parse(PROBE),)), Style(width=100, unicode=False))
+    return render_diagnosis(diagnose(case(whole(bridged_node("1"))), (Probe.parse(PROBE),)), Style(width=100, unicode=False))
 
 
 def trace() -> str:

@@ -19,7 +19,7 @@ from podpath.collect.parallel import count_workers, gather_crew
 from podpath.evidence.gathered import NOWHERE, Evidence, Place, make_gap
 from podpath.net.addresses import Address
 from podpath.net.errors import EvidenceError, MissingExtra
-from podpath.net.provenance import Gap, Source
+from podpath.net.provenance import Gap, GapKind, Source
 
 if TYPE_CHECKING:
     from podpath.capture.flows.flows import Flows
@@ -104,9 +104,9 @@ def read_packets(
         raise EvidenceError(f"{name}: {error}") from error
     kept = Kept(name, capture, data, place, devices or {}, survey=survey, flows=_number_flows(capture))
     keep(kept)
-    gaps = [make_gap(name, f"byte {damage.offset}: {damage.why}") for damage in capture.damages]
+    gaps = [make_gap(name, f"byte {damage.offset}: {damage.why}", kind=GapKind.CUT) for damage in capture.damages]
     gaps += [
-        make_gap(name, f"the kernel dropped {interface.dropped} packets that the capture does not show")
+        make_gap(name, f"the kernel dropped {interface.dropped} packets that the capture does not show", kind=GapKind.CUT)
         for interface in capture.interfaces
         if interface.dropped
     ]
@@ -131,7 +131,7 @@ def read_printed(name: str, data: bytes | memoryview, keep: Keep = forget) -> Ev
     from podpath.capture.flows.telling import select_telling  # noqa: PLC0415 - as above
 
     rows = select_telling(capture.packets, kept.flows).tolist()
-    return Evidence((read.show(rows),), (make_gap(name, _say_how_many(kept, rows)),))
+    return Evidence((read.show(rows),), (make_gap(name, _say_how_many(kept, rows), kind=GapKind.ASIDE),))
 
 
 def _number_flows(capture: Capture) -> Flows | None:
@@ -159,7 +159,7 @@ def _show(kept: Kept, gaps: list[Gap]) -> Evidence:
     lines = _with_sums(kept, rows, render_lines(packets, rows, kept.devices))
     if kept.total > WHOLE:
         lines = _number(lines, numbers)
-        gaps.append(make_gap(kept.name, _say_how_many(kept, rows)))
+        gaps.append(make_gap(kept.name, _say_how_many(kept, rows), kind=GapKind.ASIDE))
     start = next((at for at, line in enumerate(lines) if line), 0)
     source = _as_source(kept, lines[start:], start + 1)
     return Evidence((source,) if any(lines) else (), tuple(gaps))

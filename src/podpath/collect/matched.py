@@ -20,7 +20,7 @@ from podpath.evidence.gathered import make_gap
 from podpath.net import protocols
 from podpath.net.errors import UsageError
 from podpath.net.packet import endpoint
-from podpath.net.provenance import Gap, Source, Span
+from podpath.net.provenance import Gap, GapKind, Source, Span
 from podpath.node.case import CapturedPoint, Case, LostPacket, Sighting
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class MatchedCaptures:
         if len(self._points) + len(self._surveyed) < 2:
             return ()
         long = {capture.name: capture for capture, _ in self._surveyed}
-        return tuple(make_gap(name, say_unfollowed(name, capture.total)) for name, capture in long.items())
+        return tuple(make_gap(name, say_unfollowed(name, capture.total), kind=GapKind.CUT) for name, capture in long.items())
 
     def count_states(self) -> Mapping[str, int] | None:
         """Count the TCP connections of a long capture by their state; None where they are all shown anyway, or at many points."""

@@ -120,6 +120,8 @@ def _verdict(branches: tuple[Branch, ...]) -> str:
         return "UNDECIDED"
     if works == {True}:
         return "ALWAYS"
+    if False not in works:
+        return "UNDECIDED"
     return "NEVER" if works == {False} else "SOMETIMES"
 
 

@@ -11,6 +11,7 @@ from podpath.capture.observations import Talk, gather_connections, gather_talks
 from podpath.capture.states import STATES, state_of
 from podpath.checks.finding import Finding
 from podpath.diagnosis.captured import check_captures
+from podpath.diagnosis.unread import InputCut, LinesUnread, NotModelled, forbid_by_gaps
 from podpath.net import protocols
 from podpath.net.provenance import Gap, Span
 from podpath.node.case import ArpSighting, CapturedPoint, Case, Sighting
@@ -38,6 +39,41 @@ class CapturedConnection:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NoPacket:
+    """No packet could be read."""
+
+    spans: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PacketsDropped:
+    """The kernel dropped packets at a point, by its own count, and the capture does not show them."""
+
+    points: tuple[CapturedPoint, ...]
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """Return the first line of each such point."""
+        return tuple(point.span for point in self.points if point.span is not None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectionsFail:
+    """Connections fail as far as the captures show, and no finding says why."""
+
+    connections: tuple[CapturedConnection, ...]
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """Return the first packet of each."""
+        return tuple(one.span for one in self.connections)
+
+
+CaptureForbids = LinesUnread | InputCut | NotModelled | NoPacket | PacketsDropped | ConnectionsFail
+"""One reason why captures do not say that nothing is wrong."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CaptureAnswer:
     """Everything that captures say by themselves."""
 
@@ -51,15 +87,29 @@ class CaptureAnswer:
     gaps: tuple[Gap, ...] = ()
 
     @property
+    def forbids(self) -> tuple[CaptureForbids, ...]:
+        """Return what forbids to say that nothing is wrong: what was seen is not whole, or a connection fails in it."""
+        found: list[CaptureForbids] = list(forbid_by_gaps(self.gaps))
+        dropping = tuple(point for point in self.points if point.dropped)
+        if dropping:
+            found.append(PacketsDropped(points=dropping))
+        failing = tuple(one for one in self.connections if one.fails)
+        if failing:
+            found.append(ConnectionsFail(connections=failing))
+        if not any(point.packets for point in self.points):
+            found.append(NoPacket())
+        return tuple(found)
+
+    @property
     def verdict(self) -> str:
-        """`fault` for a fault found, `undecided` where no packet could be read, else `none`."""
+        """`fault` for a fault found, `undecided` where something forbids to say that nothing is wrong, else `none`."""
         if any(finding.severity in ("cause", "fault") for finding in self.findings):
             return "fault"
-        return "none" if any(point.packets for point in self.points) else "undecided"
+        return "undecided" if self.forbids else "none"
 
     @property
     def exit_code(self) -> int:
-        """0 nothing wrong found, 1 a fault found, 3 no packet to judge by."""
+        """0 nothing wrong found, 1 a fault found, 3 what was seen is not whole, or holds failures that nothing explains."""
         return {"fault": 1, "undecided": 3, "none": 0}[self.verdict]
 
 

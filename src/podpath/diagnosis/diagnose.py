@@ -9,20 +9,25 @@ from podpath.checks import foreign_arp
 from podpath.checks.finding import Finding
 from podpath.checks.looks import look_at_captures
 from podpath.checks.registry import run_checks
+from podpath.datapath.conversation import converse
+from podpath.datapath.trace import Branch, Conversation
 from podpath.diagnosis.captured import add_captured
 from podpath.diagnosis.check_proof import prove_check
+from podpath.diagnosis.clearance import REFUSED, Walked, forbid_all_clear
 from podpath.diagnosis.comparison import compare_with_good
 from podpath.diagnosis.conclusion import Conclusion, conclude
 from podpath.diagnosis.counters import add_counters
-from podpath.diagnosis.diagnosis import Diagnosis
+from podpath.diagnosis.diagnosis import Diagnosis, Question
 from podpath.diagnosis.difference.nodes import compare_nodes
 from podpath.diagnosis.explanations import assess
 from podpath.diagnosis.findings import CHAINED, merge_checks
-from podpath.diagnosis.flows import derive_flows
+from podpath.diagnosis.flows import OUTSIDE, derive_flows, suggest_probes
+from podpath.diagnosis.forbids import Forbids
 from podpath.diagnosis.meeting import add_observations, find_partings
-from podpath.diagnosis.questions import ask_for_ends
+from podpath.diagnosis.questions import ask_for_clearance, ask_for_ends
 from podpath.diagnosis.symptoms import Symptom, collect_symptoms
-from podpath.diagnosis.worlds import World, judge
+from podpath.diagnosis.verdict import Verdict
+from podpath.diagnosis.worlds import DEVIATIONS, LIMIT, Judgement, World, judge
 from podpath.net.probe import Probe
 from podpath.node.case import Case, Unplaced
 from podpath.node.node import HOST
@@ -52,16 +57,68 @@ def diagnose(case: Case, probes: tuple[Probe, ...] = (), good: Case | None = Non
     judgements = concluded.judgements
     unplaced = () if probes else case.unplaced
     verdict = _verdict(findings, concluded, unplaced)
+    walked = _walk_in_question(base, concluded, flows) if verdict is Verdict.NONE else ()
+    forbids = forbid_all_clear(case, walked, suggest_probes(case.node, flows)) if verdict is Verdict.NONE else ()
+    verdict = Verdict.POSSIBLE if forbids else verdict
+    conversations = {judgement.symptom.probe: judgement.conversation for judgement in judgements}
+    conversations.update({one.probe: one.conversation for one in walked})
     return Diagnosis(
         verdict=verdict,
         findings=tuple(sorted(findings, key=_is_unsure)),
-        conversations=tuple({judgement.symptom.probe: judgement.conversation for judgement in judgements}.values()),
-        questions=concluded.questions if verdict == "fault" else (*concluded.questions, *ask_for_ends(unplaced)),
+        conversations=tuple(conversations.values()),
+        questions=_questions(verdict, concluded, unplaced, forbids),
         contradictions=case.contradictions,
         gaps=case.gaps,
         notes=(*_notes(findings, concluded), *_unplaced_notes(unplaced)),
         partings=tuple(find_partings(judgements)),
+        forbids=forbids,
     )
+
+
+def _questions(
+    verdict: Verdict, concluded: Conclusion, unplaced: Sequence[Unplaced], forbids: Sequence[Forbids]
+) -> tuple[Question, ...]:
+    """Return what to ask next, the most telling first; commands that are asked for once are not asked for again."""
+    if verdict is Verdict.FAULT:
+        return concluded.questions
+    questions = (*concluded.questions, *ask_for_ends(unplaced), *ask_for_clearance(forbids))
+    return tuple({question.ask: question for question in reversed(questions)}.values())[::-1]
+
+
+def _walk_in_question(base: World, concluded: Conclusion, flows: Sequence[Probe]) -> tuple[Walked, ...]:
+    """Walk the connections in question under every likely answer to what is not known.
+
+    Those are the ones that somebody names. Where nobody names any, they are what every node should carry; a port of those is
+    only a guess, so that one on which nobody listens says nothing.
+    """
+    named = [(judgement.symptom.probe, _seen_to_work(judgement)) for judgement in concluded.judgements]
+    if named:
+        return tuple(Walked(probe, _fork(base, probe), works) for probe, works in named)
+    walked = (Walked(probe, _fork(base, probe)) for probe in flows)
+    return tuple(one for one in walked if any(not _says_nothing(one.probe, branch) for branch in one.conversation.branches))
+
+
+def _says_nothing(probe: Probe, branch: Branch) -> bool:
+    """Tell whether the failure of a connection that nobody named is none of the node's.
+
+    Nobody listens on the port that was guessed, a pod reaches itself through its own service, or a machine beyond the node does
+    not know an address that only stands for the world.
+    """
+    if branch.works is not False:
+        return False
+    first = branch.traces[0]
+    returned = any(step.after.dst == probe.src for step in first.steps)
+    beyond = probe.dst == OUTSIDE and branch.last.deciding.netns not in {HOST, first.start}
+    return branch.kind == REFUSED or returned or beyond
+
+
+def _seen_to_work(judgement: Judgement) -> bool | None:
+    fails = judgement.symptom.fails
+    return None if fails is None else not fails
+
+
+def _fork(base: World, probe: Probe) -> Conversation:
+    return converse(base.engine, probe, limit=LIMIT, deviations=DEVIATIONS, settled=base.settled)
 
 
 def _is_unsure(finding: Finding) -> bool:
@@ -122,9 +179,10 @@ def _unplaced_notes(unplaced: Sequence[Unplaced]) -> Iterator[str]:
         yield f"Not walked: {what} ({failure.result}) at {failure.span}: no output shows {failure.missing}{hint}."
 
 
-def _verdict(findings: Sequence[Finding], concluded: Conclusion, unplaced: Sequence[Unplaced]) -> str:
-    """Say `fault` for a cause or fault that is sure, `possible` where a failure has no sure cause, else `none`."""
+def _verdict(findings: Sequence[Finding], concluded: Conclusion, unplaced: Sequence[Unplaced]) -> Verdict:
+    """Return `FAULT` for a sure cause or fault, `POSSIBLE` where a failure has none, else `NONE`."""
     if any(finding.severity in ("cause", "fault") and finding.certainty == 1 for finding in findings):
-        return "fault"
+        return Verdict.FAULT
     denied = any(judgement.fit == "contradicts" for judgement in concluded.judgements)
-    return "possible" if concluded.possible or concluded.unexplained or unplaced or denied else "none"
+    open_still = concluded.possible or concluded.unexplained or unplaced or denied
+    return Verdict.POSSIBLE if open_still else Verdict.NONE

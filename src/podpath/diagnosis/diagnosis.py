@@ -1,4 +1,8 @@
-"""The answer of a diagnosis, as data: the reports render it, the command's exit code follows from it."""
+"""The answer of a diagnosis, as data: the reports render it, the command's exit code follows from it.
+
+Verdict, exit code, headline and JSON say one thing: all follow from `verdict`, and "nothing wrong" with a reason against it
+cannot be built.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,9 @@ from dataclasses import dataclass
 
 from podpath.checks.finding import Finding
 from podpath.datapath.trace import Conversation
+from podpath.diagnosis.forbids import Forbids
 from podpath.diagnosis.meeting import Meeting
+from podpath.diagnosis.verdict import Verdict
 from podpath.net.provenance import Gap
 from podpath.node.case import Contradiction
 
@@ -25,8 +31,7 @@ class Question:
 class Diagnosis:
     """Everything that podpath has to say about a case."""
 
-    verdict: str
-    """`fault`, `possible` (some causes are possible, a question decides), `none`."""
+    verdict: Verdict
     findings: tuple[Finding, ...]
     """The cause first."""
     conversations: tuple[Conversation, ...] = ()
@@ -40,8 +45,15 @@ class Diagnosis:
     """Where what captures show departs from what the walk of a failing connection predicts."""
     node: str = ""
     """Which node it is about; empty where the evidence is of one only."""
+    forbids: tuple[Forbids, ...] = ()
+    """What forbids the all-clear, the weightiest first; empty where it is given, or where a cause decides the verdict anyway."""
+
+    def __post_init__(self) -> None:
+        """Refuse an all-clear that something forbids."""
+        if self.verdict is Verdict.NONE and self.forbids:
+            raise AssertionError(f"an all-clear, though {len(self.forbids)} things forbid it")
 
     @property
     def exit_code(self) -> int:
         """0 nothing wrong found, 1 a fault found, 3 undecided for lack of evidence."""
-        return {"fault": 1, "possible": 3, "none": 0}[self.verdict]
+        return self.verdict.exit_code

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from podpath.checks.topology import find_tables, known_rules
@@ -21,6 +21,23 @@ def derive_flows(node: Node) -> tuple[Probe, ...]:
     """Give a few connections of each kind between the pods, services and addresses that the evidence shows."""
     pods = [(namespace, address) for namespace in _pods(node) if (address := _address(namespace)) is not None][:PODS]
     return tuple(dict.fromkeys((*_to_pods(node, pods), *_to_services(node, pods), *_to_outside(node, pods))))
+
+
+def suggest_probes(node: Node, flows: Iterable[Probe]) -> tuple[Probe, ...]:
+    """Return connections that somebody may mean, between ends that the evidence shows, for a question which of them fails."""
+    shown = [probe._replace(netns=None) for probe in flows if probe.dst != OUTSIDE]
+    clients = [pod.address for pod in node.pods if pod.address is not None and pod.address.family == 4]
+    own = host_address(node)
+    clients += [own] if own is not None else []
+    servers = [(protocol, address, port) for protocol, address, port in _services(node)]
+    servers += [(protocols.TCP, address, 80) for address in clients]
+    shown += [
+        Probe(protocol, client, address, dport=port)
+        for client in clients[:PODS]
+        for protocol, address, port in servers
+        if client != address
+    ]
+    return tuple(dict.fromkeys(shown))[:PODS]
 
 
 def _pods(node: Node) -> Iterator[Netns]:

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from podpath.checks.finding import Finding
 from podpath.diagnosis.diagnosis import Diagnosis, Question
+from podpath.diagnosis.verdict import Verdict
 from podpath.net.provenance import Span
 from podpath.timeline.chain import Lead
 from podpath.timeline.chronicle import SURE, Chronicle
@@ -33,9 +34,10 @@ def tell_history(diagnosis: Diagnosis, chronicle: Chronicle) -> Diagnosis:
     sure = any(finding.severity in {"cause", "fault"} and finding.certainty == 1 for finding in observed)
     return replace(
         diagnosis,
-        verdict="fault" if sure else diagnosis.verdict,
+        verdict=Verdict.FAULT if sure else diagnosis.verdict,
+        forbids=() if sure else diagnosis.forbids,
         findings=findings,
-        questions=(*diagnosis.questions, *(_questions(chronicle, findings) if diagnosis.verdict == "possible" else ())),
+        questions=(*diagnosis.questions, *(_questions(chronicle, findings) if diagnosis.verdict is Verdict.POSSIBLE else ())),
         notes=(*diagnosis.notes, *_notes(chronicle, findings)),
         gaps=(*diagnosis.gaps, *(gap for gap in chronicle.gaps if gap not in diagnosis.gaps)),
     )

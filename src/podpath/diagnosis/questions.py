@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import assert_never
 
 from podpath.datapath.trace import Branch, Conversation, Undecided
 from podpath.diagnosis.diagnosis import Question
 from podpath.diagnosis.explanations import Explanation
+from podpath.diagnosis.forbids import (
+    BranchesTruncated,
+    FailsOtherwise,
+    Forbids,
+    NothingWalked,
+    NotShown,
+    NotWalkedToTheEnd,
+    SomeBranchesFail,
+)
+from podpath.diagnosis.unread import InputCut, LinesUnread, NotModelled
 from podpath.diagnosis.worlds import Judgement, Supposition, deviations_of
 from podpath.node.case import Unplaced
 from podpath.node.node import Node
@@ -101,6 +112,38 @@ def ask_for_ends(unplaced: Iterable[Unplaced]) -> tuple[Question, ...]:
     return tuple(
         {item.ask: Question(fact=item.missing, ask=item.ask, decides=("then it can be walked",)) for item in unplaced}.values()
     )[:MOST]
+
+
+def ask_for_clearance(forbids: Iterable[Forbids]) -> tuple[Question, ...]:
+    """Return what would have to be given for the all-clear, the weightiest first."""
+    found: dict[str, Question] = {}
+    for one in forbids:
+        for question in _clearing(one):
+            if question.ask:
+                found.setdefault(question.ask, question)
+    return tuple(found.values())[:MOST]
+
+
+def _clearing(one: Forbids) -> Iterator[Question]:  # one arm for each thing that forbids the all-clear
+    match one:
+        case NothingWalked(suggested=suggested):
+            example = str(suggested[0]) if suggested else "tcp SOURCE > DESTINATION:PORT"
+            yield Question(fact="which connection fails", ask=f"podpath diagnose ... --probe '{example}'", decides=())
+        case SomeBranchesFail(probe=probe, turned=turned):
+            for made in turned:
+                yield Question(fact=made.fact, ask=made.ask, decides=(f"{made.meaning}: {probe} fails",))
+        case FailsOtherwise(probe=probe, fact=fact, meaning=meaning, ask=ask):
+            yield Question(fact=fact, ask=ask, decides=(f"{meaning}: {probe} fails",))
+        case NotWalkedToTheEnd(probe=probe, outcome=outcome):
+            yield Question(fact=outcome.why, ask=outcome.ask, decides=(f"then {probe} can be walked on",))
+        case NotModelled(what=what, ask=ask):
+            yield Question(fact=what, ask=ask, decides=())
+        case NotShown(what=what, netns=netns, ask=ask):
+            yield Question(fact=f"{what} of netns {netns}", ask=ask, decides=())
+        case LinesUnread() | InputCut() | BranchesTruncated():
+            return
+        case _:
+            assert_never(one)
 
 
 def _boundaries(conversation: Conversation) -> Iterator[Undecided]:

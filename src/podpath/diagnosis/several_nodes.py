@@ -6,9 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from podpath.diagnosis.diagnosis import Diagnosis
+from podpath.diagnosis.verdict import Verdict
 
-_ORDER = ("fault", "possible", "none")
-_MEANINGS = {"fault": "a fault was found there too", "possible": "it is undecided there", "none": "nothing wrong was found there"}
+_ORDER = (Verdict.FAULT, Verdict.POSSIBLE, Verdict.NONE)
+_MEANINGS = {
+    Verdict.FAULT: "a fault was found there too",
+    Verdict.POSSIBLE: "it is undecided there",
+    Verdict.NONE: "nothing wrong was found there",
+}
 
 
 def choose_answer(names: Sequence[str], answers: Sequence[Diagnosis]) -> Diagnosis:

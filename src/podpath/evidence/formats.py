@@ -28,6 +28,8 @@ class Format(NamedTuple):
     """Give a degree of recognition, 0 to 100, by looking at the first lines only."""
     read: Callable[[Source], Reading]
     """Read the whole source. Never raises."""
+    decides: bool = True
+    """False for what only tells of failures or of versions: no line of it decides what becomes of a packet."""
 
 
 SAMPLE_LINES, SAMPLE_WIDTH = 40, 2000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from podpath.net.provenance import Cut, Gap, Source, Span
+from podpath.net.provenance import Cut, Gap, GapKind, Source, Span
 
 
 class Evidence(NamedTuple):
@@ -28,16 +28,16 @@ NOWHERE = Place()
 """A file that no bundle places."""
 
 
-def make_gap(name: str, why: str, lines: Sequence[str] = ()) -> Gap:
+def make_gap(name: str, why: str, lines: Sequence[str] = (), kind: GapKind = GapKind.UNREAD) -> Gap:
     """Make the gap of a file as a whole."""
-    return Gap(Span(Source(name=name, lines=tuple(lines)), 1, max(len(lines), 1)), why)
+    return Gap(Span(Source(name=name, lines=tuple(lines)), 1, max(len(lines), 1)), why, kind=kind)
 
 
 def make_cut(cut: Cut) -> Gap:
     """Make the gap of an input of which a limit let only a part be read."""
     whole = "" if cut.whole is None else f" of {_megabytes(cut.whole)}"
     return make_gap(cut.source, f"only the first {_megabytes(cut.kept)}{whole} are read: {cut.option} lifts the limit")._replace(
-        cut=cut
+        cut=cut, kind=GapKind.CUT
     )
 
 

@@ -44,7 +44,7 @@ from podpath.evidence.ovs import bond as ovs_bond
 from podpath.evidence.ovs import vsctl as ovs_vsctl
 from podpath.evidence.records import MessageRecord, Reading
 from podpath.evidence.tcpdump import output as tcpdump
-from podpath.net.provenance import Gap, Source, Span
+from podpath.net.provenance import Gap, GapKind, Source, Span
 
 UNKNOWN_LINE = "expected a line of a known output or message, saw something else"
 
@@ -111,8 +111,15 @@ def read(source: Source) -> Reading | None:
     said = find_messages(source)
     if found is None:
         return _read_messages(source, said) if said else None
-    reading = found.read(source)
+    reading = _set_aside(found, found.read(source))
     return _add_messages(reading, said) if said else reading
+
+
+def _set_aside(found: Format, reading: Reading) -> Reading:
+    """Say of the gaps in what only tells of failures that they decide nothing."""
+    if found.decides or not reading.gaps:
+        return reading
+    return reading._replace(gaps=tuple(gap._replace(kind=GapKind.ASIDE) for gap in reading.gaps))
 
 
 def _read_messages(source: Source, said: Sequence[MessageRecord]) -> Reading:

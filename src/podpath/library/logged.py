@@ -47,5 +47,14 @@ def read_chronicle(
     return replace(case, gaps=tuple(gap for gap in case.gaps if id(gap.span.source) not in known)), chronicle
 
 
+def is_log(source: Source) -> bool:
+    """Tell whether a source is a log, of which no line decides what becomes of a packet."""
+    if not _may_be_log(source):
+        return False
+    from podpath.timeline.formats.table import recognise_log  # noqa: PLC0415 - only where there may be one
+
+    return recognise_log(source) is not None
+
+
 def _may_be_log(source: Source) -> bool:
     return any(_STAMPED.search(line[:300]) and _OTHERS.match(line) is None for line in islice(source.lines, _SAMPLED))

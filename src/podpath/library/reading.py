@@ -17,10 +17,11 @@ from podpath.evidence.records import HeadingRecord, Reading
 from podpath.library.captured import UNKNOWN, first_line, follow_captures, narrow_captures
 from podpath.library.case import Case, NodeCase
 from podpath.library.given import Asked, Given, Pasted, Piece, ThisNode, list_paths, list_pieces, name_piece, parse_probes
+from podpath.library.logged import is_log
 from podpath.library.memory import collecting_seldom
 from podpath.library.progress import Progress, silent, stage
 from podpath.net.errors import EvidenceError, UsageError
-from podpath.net.provenance import Gap, Source
+from podpath.net.provenance import Gap, GapKind, Source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +89,7 @@ def _read_pieces(pieces: Sequence[Piece], between: Sequence[tuple[End, End]], pr
             if reading is not None:
                 readings.append((source, reading))
             elif any(line.strip() for line in source.lines):
-                gaps.append(Gap(first_line(source), UNKNOWN))
+                gaps.append(Gap(first_line(source), UNKNOWN, kind=GapKind.ASIDE if is_log(source) else GapKind.UNREAD))
         if not kept and not any(_states_something(reading) for _, reading in readings):
             raise EvidenceError(_nothing_read(pieces, gaps))
     return ReadEvidence(sources=sources, readings=tuple(readings), gaps=tuple(gaps), kept=tuple(kept))

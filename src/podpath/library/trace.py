@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from podpath.datapath.conversation import converse
 from podpath.datapath.trace import Branch, Conversation
+from podpath.diagnosis.clearance import Walked, forbid_all_clear
+from podpath.diagnosis.forbids import Forbids
 from podpath.library.case import Case
 from podpath.library.given import Asked, Given, place_probes
 from podpath.library.memory import collecting_seldom
@@ -18,7 +20,7 @@ from podpath.report.trace_text import render_trace
 
 EXIT_CODES = {"ALWAYS": 0, "NEVER": 1, "SOMETIMES": 1}
 UNDECIDED = 3
-"""Of every other verdict."""
+"""Of every other verdict, and of a connection that works as far as it was walked where something forbids to say more."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -29,11 +31,13 @@ class TraceResult(Result):
     """Every packet's walk, under every combination of answers to what is not known."""
     gaps: tuple[Gap, ...] = ()
     """What could not be read, and why."""
+    forbids: tuple[Forbids, ...] = ()
+    """What forbids to say that it works; empty where that is said, and where it does not work."""
 
     @property
     def verdict(self) -> str:
         """Tell in one word whether it works: `ALWAYS`, `SOMETIMES`, `NEVER` or `UNDECIDED`."""
-        return self.conversation.verdict
+        return "UNDECIDED" if self.forbids else self.conversation.verdict
 
     @property
     def branches(self) -> tuple[Branch, ...]:
@@ -47,13 +51,13 @@ class TraceResult(Result):
 
     def text(self, style: Style | None = None) -> str:
         """Return the answer as `podpath trace` prints it."""
-        return render_trace(self.conversation, style or Style())
+        return render_trace(self.conversation, style or Style(), self.forbids)
 
     def json(self) -> str:
         """Return the answer as a document of the schema `podpath/trace/v1`."""
         from podpath.report.json_documents import render_trace_json  # noqa: PLC0415 - only where it is asked for
 
-        return render_trace_json(self.conversation, self.gaps)
+        return render_trace_json(self.conversation, self.gaps, self.forbids)
 
 
 def trace(case: Case | Given, probe: Asked, *, progress: Progress = silent) -> TraceResult:
@@ -61,4 +65,7 @@ def trace(case: Case | Given, probe: Asked, *, progress: Progress = silent) -> T
     read = as_case(case, (probe,), progress)
     (asked,) = place_probes((probe,), read.node)
     with collecting_seldom(), stage(progress, "walking"):
-        return TraceResult(converse(read.node, asked), read.gaps)
+        conversation = converse(read.node, asked)
+        works = conversation.verdict == "ALWAYS"
+        forbids = forbid_all_clear(read.facts, (Walked(asked, conversation),)) if works else ()
+        return TraceResult(conversation, read.gaps, forbids)

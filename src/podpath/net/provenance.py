@@ -7,6 +7,7 @@ A span keeps no text of its own: it points into its source's lines, so that 150,
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Generic, NamedTuple, TypeVar
 
 T = TypeVar("T")
@@ -71,6 +72,19 @@ class Cut(NamedTuple):
     """What lifts the limit: `--max-size`."""
 
 
+class GapKind(Enum):
+    """What became of the lines of a gap, and so what an answer may rest on that does without them."""
+
+    UNREAD = "unread"
+    """They could not be read: they may hold what decides."""
+    CUT = "cut"
+    """They were left out by a limit on how much is read, or by damage."""
+    NOT_MODELLED = "not modelled"
+    """They were read, but the model does not know what they do."""
+    ASIDE = "aside"
+    """They are of a log or the like, which tells of a failure and never decides what becomes of a packet."""
+
+
 class Gap(NamedTuple):
     """Something that stands in the evidence and could not be read or used, and why."""
 
@@ -79,6 +93,7 @@ class Gap(NamedTuple):
     """What was expected and what was seen instead, one line."""
     cut: Cut | None = None
     """The limit that kept it from being read; None where it could not be read at all."""
+    kind: GapKind = GapKind.UNREAD
 
 
 class Known(NamedTuple, Generic[T]):

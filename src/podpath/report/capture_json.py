@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 
-from podpath.diagnosis.capture_answer import CaptureAnswer, CapturedConnection
+from podpath.diagnosis.capture_answer import CaptureAnswer, CapturedConnection, CaptureForbids
 from podpath.node.case import CapturedPoint
 from podpath.report.borders import gap_object, quote_object
+from podpath.report.capture_text import say_capture_forbids
+from podpath.report.clearance_words import QUOTED
 from podpath.report.escape import escape
 from podpath.report.finding_json import finding_object
 
@@ -23,8 +25,14 @@ def render_capture_json(answer: CaptureAnswer) -> str:
         "states": dict(answer.states),
         "connections": [_connection(one) for one in answer.connections],
         "gaps": [gap_object(gap) for gap in answer.gaps],
+        "forbids": [_forbids(one) for one in answer.forbids],
     }
     return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+
+
+def _forbids(one: CaptureForbids) -> dict[str, object]:
+    quotes = [quote_object(span) for span in one.spans[:QUOTED]]
+    return {"kind": type(one).__name__, "says": escape(say_capture_forbids(one)), "evidence": quotes}
 
 
 def _point(point: CapturedPoint) -> dict[str, object]:

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import assert_never
 
 from podpath.capture.observations import clock
 from podpath.capture.states import STATES
 from podpath.checks.finding import Finding
-from podpath.diagnosis.capture_answer import CaptureAnswer, CapturedConnection
+from podpath.diagnosis.capture_answer import (
+    CaptureAnswer,
+    CapturedConnection,
+    CaptureForbids,
+    ConnectionsFail,
+    NoPacket,
+    PacketsDropped,
+)
+from podpath.diagnosis.unread import InputCut, LinesUnread, NotModelled
 from podpath.node.case import CapturedPoint
 from podpath.report.diagnosis_text import WEIGHTY, render_gaps
 from podpath.report.escape import escape
@@ -47,9 +56,30 @@ def _headline(answer: CaptureAnswer, weighty: Sequence[Finding], style: Style) -
     if weighty:
         return _head(style, "bad", "CAUSE" if weighty[0].severity == "cause" else "FAULT", weighty[0].claim)
     if answer.verdict == "undecided":
-        return _head(style, "warn", "UNDECIDED", "no packet was read")
+        return _head(style, "warn", "UNDECIDED", "; ".join(say_capture_forbids(one) for one in answer.forbids))
     packets = sum(point.packets for point in answer.points)
     return _head(style, "good", "NOTHING WRONG FOUND", f"in {packets} packets at {len(answer.points)} capture points")
+
+
+def say_capture_forbids(one: CaptureForbids) -> str:
+    """Say why captures do not show that nothing is wrong."""
+    match one:
+        case NoPacket():
+            return "no packet was read"
+        case PacketsDropped(points=points):
+            count = sum(point.dropped for point in points)
+            return f"the kernel dropped {count} packets at {points[0].name} that no capture shows"
+        case ConnectionsFail(connections=connections):
+            others = f", and {len(connections) - 1} more" if len(connections) > 1 else ""
+            return f"{connections[0].words} fails ({connections[0].meaning}){others}, and no fault that is known explains it"
+        case LinesUnread(gaps=gaps):
+            return f"{len(gaps)} {'place was' if len(gaps) == 1 else 'places were'} not read, the first at {gaps[0].span}"
+        case InputCut(gaps=gaps):
+            return f"not all of {gaps[0].span.source.name} was seen: {gaps[0].why}"
+        case NotModelled(what=what):
+            return what
+        case _:
+            assert_never(one)
 
 
 def _head(style: Style, colour: str, word: str, text: str) -> list[str]:

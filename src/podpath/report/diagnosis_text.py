@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import assert_never
 
 from podpath.checks.finding import Finding
 from podpath.datapath.trace import Branch, Conversation
 from podpath.diagnosis.diagnosis import Diagnosis, Question
+from podpath.diagnosis.forbids import Forbids
+from podpath.diagnosis.verdict import Verdict
 from podpath.net.provenance import Gap
+from podpath.report.clearance_words import name_forbids, say_forbids
 from podpath.report.escape import escape
 from podpath.report.finding_text import INDENT, render_finding, render_short
 from podpath.report.parting_text import render_partings
@@ -16,23 +20,24 @@ from podpath.report.quotes import quote
 from podpath.report.style import Style
 
 WEIGHTY = ("cause", "fault")
-SHOWN = 3
+SHOWN, FORBIDS_SHOWN, WALKED_SHOWN = 3, 6, 6
 """How many of a long list are shown where the reader did not ask for all."""
 
 
 def render_diagnosis(diagnosis: Diagnosis, style: Style) -> str:
     """Render the whole answer; every line of it is safe to print."""
     lines = _headline(diagnosis, style)
-    if diagnosis.verdict == "fault":
+    if diagnosis.verdict is Verdict.FAULT:
         lines += _faults(diagnosis.findings, style)
-    elif diagnosis.verdict == "possible":
+    elif diagnosis.verdict is Verdict.POSSIBLE:
+        lines += render_forbids(diagnosis.forbids, style)
         lines += _possibilities(diagnosis, style)
     lesser = [finding for finding in diagnosis.findings if finding.severity not in WEIGHTY]
     if lesser:
         lines += ["", style.paint("head", "Also seen")]
         lines += [line for finding in lesser for line in render_short(finding, style)]
     lines += _walked(diagnosis, style)
-    if diagnosis.verdict != "possible":
+    if diagnosis.verdict is not Verdict.POSSIBLE:
         lines += _questions(diagnosis.questions, style)
     lines += render_partings(diagnosis.partings, style)
     lines += _remarks(diagnosis, style)
@@ -41,13 +46,19 @@ def render_diagnosis(diagnosis: Diagnosis, style: Style) -> str:
 
 def _headline(diagnosis: Diagnosis, style: Style) -> list[str]:
     weighty = [finding for finding in diagnosis.findings if finding.severity in WEIGHTY]
-    weighty = [finding for finding in weighty if finding.certainty == 1] or weighty if diagnosis.verdict == "fault" else weighty
+    weighty = (
+        [finding for finding in weighty if finding.certainty == 1] or weighty if diagnosis.verdict is Verdict.FAULT else weighty
+    )
     match diagnosis.verdict:
-        case "fault" if weighty:
+        case Verdict.FAULT if not weighty:
+            return _head(style, "bad", "FAULT", "no finding names it")
+        case Verdict.FAULT:
             word = "CAUSE" if weighty[0].severity == "cause" else "FAULT"
             where = f"on {diagnosis.node}: " if diagnosis.node else ""
             return _head(style, "bad", word, where + weighty[0].claim)
-        case "possible":
+        case Verdict.POSSIBLE if diagnosis.forbids:
+            return _head(style, "warn", "UNDECIDED", _undecided(diagnosis))
+        case Verdict.POSSIBLE:
             count = len(weighty)
             what = (
                 f"{count} causes are possible"
@@ -58,10 +69,37 @@ def _headline(diagnosis: Diagnosis, style: Style) -> list[str]:
             )
             tell = f"; {diagnosis.questions[0].ask} tells" if diagnosis.questions else ""
             return _head(style, "warn", "UNDECIDED", what + tell)
+        case Verdict.NONE:
+            return _head(style, "good", "NOTHING WRONG FOUND", _walked_in_words(diagnosis.conversations))
         case _:
-            works = sum(conversation.verdict == "ALWAYS" for conversation in diagnosis.conversations)
-            walked = f" ({works} of {len(diagnosis.conversations)} walked connections work)" if diagnosis.conversations else ""
-            return _head(style, "good", "NOTHING WRONG FOUND", f"in the evidence given{walked}")
+            assert_never(diagnosis.verdict)
+
+
+def _walked_in_words(conversations: Sequence[Conversation]) -> str:
+    """Say what was walked, and how much of it works whatever is not known."""
+    works = sum(conversation.verdict == "ALWAYS" for conversation in conversations)
+    if len(conversations) == 1:
+        return f"{conversations[0].probe} {'works, walked to its end' if works else 'was walked, and is open'}"
+    return f"{works} of {len(conversations)} walked connections work"
+
+
+def _undecided(diagnosis: Diagnosis) -> str:
+    """Say in one line what was looked at, what was not, and the one thing to give next."""
+    looked = f"{_walked_in_words(diagnosis.conversations)}, but" if diagnosis.conversations else "no fault was found, but"
+    asked = f"; give next: {diagnosis.questions[0].ask}" if diagnosis.questions else ""
+    return f"{looked} {name_forbids(diagnosis.forbids)}{asked}"
+
+
+def render_forbids(forbids: Sequence[Forbids], style: Style) -> list[str]:
+    """List what forbids the all-clear, each with the lines that it stands on."""
+    if not forbids:
+        return []
+    lines = ["", style.paint("head", "Why this is no all-clear")]
+    shown = forbids if style.verbose else forbids[:FORBIDS_SHOWN]
+    for one in shown:
+        lines += style.wrap(escape(say_forbids(one)), "  - ")
+        lines += [f"{INDENT}{style.paint('dim', escape(quote(span)))}" for span in one.spans[: None if style.verbose else 1]]
+    return lines + _left_out(len(forbids) - len(shown), "reason", style)
 
 
 def _head(style: Style, colour: str, word: str, text: str) -> list[str]:
@@ -118,7 +156,8 @@ def _questions(questions: Sequence[Question], style: Style) -> list[str]:
 def _walked(diagnosis: Diagnosis, style: Style) -> list[str]:
     shown_already = {id(finding.shown_by) for finding in diagnosis.findings if finding.shown_by is not None}
     lines: list[str] = []
-    for conversation in diagnosis.conversations:
+    walked = diagnosis.conversations if style.verbose else diagnosis.conversations[:WALKED_SHOWN]
+    for conversation in walked:
         branch = representative(conversation)
         lines += style.wrap(
             f"{escape(str(conversation.probe))}: {verdict_in_words(conversation)}", f"  {_mark(conversation, style)} ", "    "
@@ -127,6 +166,7 @@ def _walked(diagnosis: Diagnosis, style: Style) -> list[str]:
             lines += style.wrap(escape(branch.failure), INDENT)
             if style.verbose:
                 lines += render_path(branch, style, INDENT)
+    lines += _left_out(len(diagnosis.conversations) - len(walked), "connection", style)
     return ["", style.paint("head", "Walked"), *lines] if lines else []
 
 

@@ -9,6 +9,7 @@ from podpath.diagnosis.difference.difference import Difference
 from podpath.diagnosis.difference.smallest import Taken
 from podpath.diagnosis.proof import describe
 from podpath.report.borders import gap_object, quote_object
+from podpath.report.clearance_words import forbids_object
 from podpath.report.diagnosis_text import representative
 from podpath.report.escape import escape
 
@@ -25,6 +26,7 @@ def render_diff_json(comparison: NodeComparison) -> str:
         "unexplained": [escape(str(probe)) for probe in comparison.unexplained],
         "differences": [_difference(each) for each in comparison.rest],
         "gaps": [gap_object(gap) for gap in comparison.gaps],
+        "forbids": [forbids_object(one) for one in comparison.forbids],
     }
     return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 

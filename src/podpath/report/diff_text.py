@@ -10,7 +10,8 @@ from podpath.diagnosis.difference.compare import Explanation, NodeComparison, Ou
 from podpath.diagnosis.difference.difference import Difference
 from podpath.diagnosis.difference.smallest import Taken
 from podpath.diagnosis.proof import describe
-from podpath.report.diagnosis_text import render_gaps, representative
+from podpath.report.clearance_words import name_forbids
+from podpath.report.diagnosis_text import render_forbids, render_gaps, representative
 from podpath.report.escape import escape
 from podpath.report.quotes import quote, render_quotes
 from podpath.report.style import Style
@@ -53,6 +54,13 @@ def _headline(comparison: NodeComparison, style: Style) -> list[str]:
                 else "there is no connection to walk"
             )
             return _head("NOTHING FAILS HERE", "good", f"{what}; {differ}; --probe asks about another connection", style)
+        case _ if comparison.forbids:
+            walked = len(comparison.outcomes)
+            looked = (
+                f"{walked} walked connection{'s work' if walked != 1 else ' works'} as far as is known" if walked else "no fault"
+            )
+            what = f"{looked}, but {escape(name_forbids(comparison.forbids))}; {differ}"
+            return [*_head("UNDECIDED", "warn", what, style), *render_forbids(comparison.forbids, style)]
         case _:
             return _head("UNDECIDED", "warn", "this node's evidence does not decide whether it fails", style)
 

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 
 from podpath.datapath.trace import Conversation
 from podpath.diagnosis.diagnosis import Diagnosis, Question
+from podpath.diagnosis.forbids import Forbids
 from podpath.diagnosis.meeting import Meeting
 from podpath.net.provenance import Gap
 from podpath.report.borders import branch_object, gap_object, packet_object, quote_object
+from podpath.report.clearance_words import forbids_object
 from podpath.report.diagnosis_text import representative
 from podpath.report.escape import escape
 from podpath.report.finding_json import finding_object
@@ -23,7 +25,7 @@ def render_diagnosis_json(diagnosis: Diagnosis) -> str:
     return _dump(
         {
             "schema": DIAGNOSIS_SCHEMA,
-            "verdict": diagnosis.verdict,
+            "verdict": diagnosis.verdict.value,
             "node": escape(diagnosis.node),
             "findings": [finding_object(finding) for finding in diagnosis.findings],
             "conversations": [_conversation(conversation) for conversation in diagnosis.conversations],
@@ -39,18 +41,20 @@ def render_diagnosis_json(diagnosis: Diagnosis) -> str:
             "gaps": [gap_object(gap) for gap in diagnosis.gaps],
             "notes": [escape(note) for note in diagnosis.notes],
             "partings": [_parting(meeting) for meeting in diagnosis.partings],
+            "forbids": [forbids_object(one) for one in diagnosis.forbids],
         }
     )
 
 
-def render_trace_json(conversation: Conversation, gaps: Sequence[Gap]) -> str:
+def render_trace_json(conversation: Conversation, gaps: Sequence[Gap], forbids: Sequence[Forbids] = ()) -> str:
     """Render a traced connection with all its branches as one JSON document, with a line end."""
     return _dump(
         {
             "schema": TRACE_SCHEMA,
             "probe": escape(str(conversation.probe)),
-            "verdict": conversation.verdict,
+            "verdict": "UNDECIDED" if forbids else conversation.verdict,
             "truncated": conversation.truncated,
+            "forbids": [forbids_object(one) for one in forbids],
             "branches": [
                 {**branch_object(branch), "packets": [packet_object(trace) for trace in branch.traces]}
                 for branch in conversation.branches

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from podpath.datapath.trace import Assumption, Branch, Conversation, Step, Trace
+from podpath.diagnosis.forbids import Forbids
 from podpath.net.packet import spell_ends
-from podpath.report.diagnosis_text import representative, verdict_in_words
+from podpath.report.clearance_words import name_forbids
+from podpath.report.diagnosis_text import render_forbids, representative, verdict_in_words
 from podpath.report.escape import escape
 from podpath.report.path import describe_outcome, render_path
 from podpath.report.quotes import quote
 from podpath.report.style import Style
 
 
-def render_trace(conversation: Conversation, style: Style) -> str:
+def render_trace(conversation: Conversation, style: Style, forbids: Sequence[Forbids] = ()) -> str:
     """Render a conversation: its verdict, the path in short, then each packet step by step, then the other branches."""
     colour = {"ALWAYS": "good", "NEVER": "bad", "SOMETIMES": "bad"}.get(conversation.verdict, "warn")
-    lines = [
-        style.paint(colour, f"{escape(conversation.verdict)}: ")
-        + f"{escape(str(conversation.probe))} {verdict_in_words(conversation)}"
-    ]
+    said = f"{escape(str(conversation.probe))} {verdict_in_words(conversation)}"
+    if forbids:
+        told = f"{said} as far as it was walked, but {escape(name_forbids(forbids))}"
+        lines = [style.paint("warn", "UNDECIDED: ") + told, *render_forbids(forbids, style)]
+    else:
+        lines = [style.paint(colour, f"{escape(conversation.verdict)}: ") + said]
     branch = representative(conversation)
     if branch is not None:
         if branch.failure:

@@ -39,12 +39,15 @@ class Chronicle:
 
     @property
     def verdict(self) -> str:
-        """`found`: something in the window is known to break networks; `none`: nothing changed; `possible`: nobody can say."""
+        """`found`: something in the window is known to break networks; `possible`: nobody can say.
+
+        `none` says that nothing changed, which is said only where every line was read.
+        """
         if self.window is None:
             return "possible"
         if (self.stories and self.stories[0].score >= SURE) or (self.suspects and self.suspects[0].score >= SURE):
             return "found"
-        return "none" if self.covered else "possible"
+        return "none" if self.covered and not self.gaps else "possible"
 
     @property
     def exit_code(self) -> int:

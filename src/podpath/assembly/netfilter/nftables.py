@@ -15,7 +15,7 @@ from podpath.evidence.nft.records import NftChainRecord, NftListingRecord, NftRu
 from podpath.evidence.records import Reading
 from podpath.net import nft
 from podpath.net.addresses import Family
-from podpath.net.provenance import Gap, Listing, Source, Span
+from podpath.net.provenance import Gap, GapKind, Listing, Source, Span
 from podpath.node.netfilter import Netfilter
 from podpath.node.nftables import NftChain, NftRule, NftSet, NftTable
 from podpath.node.nftables_text import emit_rule
@@ -65,12 +65,17 @@ def assemble_nftables(readings: Iterable[tuple[Source, Reading]], netfilter: Map
         span = span or listing.span
         complete = complete or (listing.scope == "ruleset" and listing.whole)
         for key, table in _assemble_tables(reading, listing).items():
+            if _is_owned(key, table, netfilter):
+                continue
             known = tables.get(key)
-            if known is None or (table.complete and not known.complete):
+            if known is None:
                 tables[key] = table
-            elif not _same(known, table) and table.span is not None and table.complete:
-                gaps.append(Gap(table.span, f"another output shows another table {key[0]} {key[1]}: this one is passed over"))
-    own = tuple(table for key, table in tables.items() if not _is_owned(key, table, netfilter))
+                continue
+            richer, poorer = (table, known) if _richness(table) > _richness(known) else (known, table)
+            tables[key] = richer
+            if not _same(known, table) and not _unread_count(poorer) and poorer.span is not None and poorer.complete:
+                gaps.append(Gap(poorer.span, f"another output shows another table {key[0]} {key[1]}: this one is passed over"))
+    own = tuple(tables.values())
     gaps += [gap for table in own for gap in _unread_statements(table)]
     return NftablesAssembly(Listing(own, complete, ASK, span), tuple(gaps))
 
@@ -142,6 +147,21 @@ def _assemble_chain(name: str, record: NftChainRecord | None, rules: list[NftRul
     )  # fmt: skip
 
 
+def _richness(table: NftTable) -> tuple[bool, int, int, int]:
+    """Order outputs of one table: a whole one before a part, then the one of which more is understood, then the longer one.
+
+    Text has the devices of ingress chains, which JSON of nft 1.0 leaves out; JSON has what a version's text abbreviates.
+    """
+    devices = sum(len(chain.devices) for chain in table.chains.values())
+    return table.complete, -_unread_count(table), devices, sum(len(chain.rules) for chain in table.chains.values())
+
+
+def _unread_count(table: NftTable) -> int:
+    """Count the statements of a table that were not understood."""
+    statements = (statement for chain in table.chains.values() for rule in chain.rules for statement in rule.statements)
+    return sum(isinstance(statement, nft.Unknown) for statement in statements)
+
+
 def _same(one: NftTable, other: NftTable) -> bool:
     """Tell whether two outputs show the same table, whatever they count."""
     return _rules(one) == _rules(other)
@@ -162,4 +182,4 @@ def _unread_statements(table: NftTable) -> Iterable[Gap]:
         for rule in chain.rules:
             for statement in rule.statements:
                 if isinstance(statement, nft.Unknown):
-                    yield Gap(rule.span, f"not modelled: {statement.text}")
+                    yield Gap(rule.span, f"not modelled: {statement.text}", kind=GapKind.NOT_MODELLED)

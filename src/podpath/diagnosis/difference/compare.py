@@ -15,10 +15,12 @@ from podpath.checks.registry import run_checks
 from podpath.datapath.compiled import Engine
 from podpath.datapath.conversation import converse
 from podpath.datapath.trace import Conversation
+from podpath.diagnosis.clearance import Walked, forbid_all_clear
 from podpath.diagnosis.difference.difference import Difference
 from podpath.diagnosis.difference.nodes import compare_nodes, take_over
 from podpath.diagnosis.difference.smallest import Taken, Test, find_smallest, order_by_nearness
-from podpath.diagnosis.flows import derive_flows
+from podpath.diagnosis.flows import derive_flows, suggest_probes
+from podpath.diagnosis.forbids import Forbids
 from podpath.diagnosis.proof import BRANCHES, describe
 from podpath.diagnosis.symptoms import collect_symptoms
 from podpath.net.probe import Probe
@@ -69,6 +71,8 @@ class NodeComparison:
     differences: tuple[Difference, ...]
     """All that differs, explaining or not."""
     gaps: tuple[Gap, ...] = ()
+    forbids: tuple[Forbids, ...] = ()
+    """What forbids to say that nothing fails."""
 
     @property
     def exit_code(self) -> int:
@@ -101,10 +105,19 @@ def compare_cases(bad: Case, good: Case, probes: Sequence[Probe] = ()) -> NodeCo
             unexplained.append(outcome.probe)
     if not probes:
         _explain_faults(bad, good, differences, explanations)
+    verdict = _verdict(outcomes, explanations, failing)
+    forbids = _forbid_works(bad, outcomes) if verdict == WORKS else ()
     return NodeComparison(
-        verdict=_verdict(outcomes, explanations, failing), outcomes=outcomes, explanations=tuple(explanations),
-        unexplained=tuple(unexplained), differences=differences, gaps=(*bad.gaps, *good.gaps),
+        verdict=UNDECIDED if forbids else verdict, outcomes=outcomes, explanations=tuple(explanations),
+        unexplained=tuple(unexplained), differences=differences, gaps=(*bad.gaps, *good.gaps), forbids=forbids,
     )  # fmt: skip
+
+
+def _forbid_works(bad: Case, outcomes: Sequence[Outcome]) -> tuple[Forbids, ...]:
+    """Return what forbids to say that nothing fails: each connection is walked under every likely answer to what is not known."""
+    engine = Engine(bad.node)
+    walked = [Walked(outcome.probe, converse(engine, outcome.here.probe, limit=BRANCHES)) for outcome in outcomes]
+    return forbid_all_clear(bad, walked, suggest_probes(bad.node, derive_flows(bad.node)))
 
 
 def walk(node: Node, probe: Probe) -> Conversation:

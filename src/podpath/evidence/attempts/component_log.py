@@ -126,4 +126,4 @@ def _origin(source: Source, line: str) -> str | None:
     return "pod" if source.command is None and _SERVER.search(line) else None
 
 
-FORMAT = Format("component log", recognise_log, read_log)
+FORMAT = Format("component log", recognise_log, read_log, decides=False)

@@ -62,4 +62,4 @@ def _find(line: str) -> Iterator[tuple[str, str]]:
         yield from _PAIR.findall(line)
 
 
-FORMAT = Format("nstat", recognise, read)
+FORMAT = Format("nstat", recognise, read, decides=False)

@@ -46,4 +46,4 @@ def read(source: Source) -> Reading:
     return ledger.close(_EXPECTED)
 
 
-FORMAT = Format("uname", recognise, read)
+FORMAT = Format("uname", recognise, read, decides=False)

@@ -141,4 +141,4 @@ def _add_attempt(ledger: LineLedger, span: Span, message: str) -> None:
     )
 
 
-FORMAT = Format("Kubernetes events", recognise_events, read_events)
+FORMAT = Format("Kubernetes events", recognise_events, read_events, decides=False)

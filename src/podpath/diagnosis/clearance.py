@@ -1,0 +1,140 @@
+"""What forbids the all-clear, as values.
+
+"Nothing wrong" is a promise: at least one connection in question was walked to its end on stated facts, works in every branch,
+and no line that could have decided was unread, cut or not modelled. Each way to break that promise is a class here, with the
+lines that it stands on; `report` makes sentences of them, and the verdict follows from whether there are any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from podpath.datapath.conversation import converse
+from podpath.datapath.trace import Branch, Conversation, Delivered, Undecided
+from podpath.diagnosis.forbids import (
+    BranchesTruncated,
+    FailsOtherwise,
+    Forbids,
+    NothingWalked,
+    NotShown,
+    NotWalkedToTheEnd,
+    SomeBranchesFail,
+)
+from podpath.diagnosis.unmodelled import find_unmodelled
+from podpath.diagnosis.unread import NotModelled, forbid_by_gaps
+from podpath.net.probe import Probe
+from podpath.node.case import Case
+from podpath.node.node import Netns, Node
+
+REFUSED = "refused"
+"""The kind of a branch that ends where nobody listens."""
+
+
+class Walked(NamedTuple):
+    """A connection in question, walked under every likely answer to what is not known."""
+
+    probe: Probe
+    conversation: Conversation
+    works: bool | None = None
+    """What the evidence says became of it; None where it says nothing."""
+
+
+def forbid_all_clear(case: Case, walked: Sequence[Walked], suggested: Iterable[Probe] = ()) -> tuple[Forbids, ...]:
+    """Return everything that forbids the all-clear; empty where it may be given."""
+    found: list[Forbids] = []
+    if not any(one.conversation.branches for one in walked):
+        found.append(NothingWalked(suggested=tuple(suggested)))
+    for one in walked:
+        found += _judge(one)
+        found += _judge_alternatives(case, one)
+    passed = {trace_netns for one in walked for trace_netns in _passed(one.conversation)}
+    found += forbid_by_gaps(case.gaps)
+    found += _find_unshown(case.node, walked, passed)
+    found += (NotModelled(what=item.what, ask=item.ask, spans=item.spans) for item in find_unmodelled(case.node, passed))
+    return tuple(found)
+
+
+def _judge(one: Walked) -> Iterator[Forbids]:
+    conversation, branches = one.conversation, one.conversation.branches
+    failing = [branch for branch in branches if branch.works is False and not (one.works and _is_settled(branch))]
+    if failing:
+        turned = tuple(made for made in failing[0].assumptions if made.rank)
+        yield SomeBranchesFail(
+            probe=one.probe, failing=len(failing), of=len(branches), turned=turned, spans=failing[0].last.deciding.spans
+        )
+    undecided = next((branch for branch in branches if branch.works is None), None)
+    if undecided is not None and isinstance(undecided.last.outcome, Undecided):
+        yield NotWalkedToTheEnd(
+            probe=one.probe, outcome=undecided.last.outcome, spans=undecided.last.deciding.spans if undecided.last.steps else ()
+        )
+    if conversation.truncated:
+        yield BranchesTruncated(probe=one.probe, walked=len(branches))
+
+
+def _is_settled(branch: Branch) -> bool:
+    """Tell whether a branch fails by a fact that a connection which was seen to work rules out: chance rules nothing out."""
+    return any(made.rank and not made.random for made in branch.assumptions)
+
+
+def _judge_alternatives(case: Case, one: Walked) -> Iterator[Forbids]:
+    for other in case.alternatives:
+        if other.good or one.works:
+            continue
+        lacking = one.probe.netns is not None and one.probe.netns not in other.node.namespaces
+        conversation = converse(other.node, one.probe._replace(netns=None) if lacking else one.probe, deviations=0)
+        if conversation.verdict != "ALWAYS":
+            yield FailsOtherwise(
+                probe=one.probe, fact=other.fact, meaning=other.meaning, ask=other.ask,
+                spans=(other.span,) if other.span is not None else (),
+            )  # fmt: skip
+            return
+
+
+def _passed(conversation: Conversation) -> Iterator[str]:
+    """Yield the namespaces that a connection passes."""
+    for branch in conversation.branches:
+        for trace in branch.traces:
+            yield trace.start
+            yield from (step.netns for step in trace.steps)
+
+
+def _find_unshown(node: Node, walked: Sequence[Walked], passed: Iterable[str]) -> Iterator[Forbids]:
+    """Yield the listings that a walk took for whole and no output shows whole, in the namespaces that it passed."""
+    families = {one.probe.src.family for one in walked}
+    names = sorted(set(passed) & set(node.namespaces))
+    for name in names:
+        netns = node.namespaces[name]
+        for family in sorted(families):
+            filtered = netns.netfilter.get(family)
+            if filtered is None or not filtered.complete:
+                tool = "iptables-save" if family == 4 else "ip6tables-save"
+                yield NotShown(what=f"the rules of {tool.partition('-')[0]}", netns=name, ask=tool)
+        yield from _find_unlisted(netns)
+    delivered = {
+        (branch.traces[0].outcome.netns, one.probe.protocol)
+        for one in walked if not one.works
+        for branch in one.conversation.branches
+        if branch.traces and isinstance(branch.traces[0].outcome, Delivered)
+    }  # fmt: skip
+    for name in sorted({name for name, protocol in delivered if protocol in _WITH_SOCKETS}):
+        sockets = node.namespaces[name].sockets
+        if not sockets.complete:
+            yield NotShown(what="the listening sockets", netns=name, ask=sockets.ask)
+
+
+_WITH_SOCKETS = frozenset({6, 17})
+"""Protocols in which somebody has to listen: TCP and UDP."""
+
+
+def _find_unlisted(netns: Netns) -> Iterator[NotShown]:
+    listings = (
+        ("native nftables", netns.nftables.complete, netns.nftables.ask),
+        ("the policy rules", netns.rules.complete, netns.rules.ask),
+        ("the routes", netns.routes.complete, netns.routes.ask),
+        ("the addresses", netns.addresses.complete, netns.addresses.ask),
+        ("the devices", netns.links.complete, netns.links.ask),
+    )
+    for what, complete, ask in listings:
+        if not complete:
+            yield NotShown(what=what, netns=netns.name, ask=ask)

@@ -1,0 +1,87 @@
+"""What forbids the all-clear, as values: each way to break its promise is a class, with the lines that it stands on.
+
+`clearance` finds them; `report` makes sentences of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from podpath.datapath.trace import Assumption, Undecided
+from podpath.diagnosis.unread import InputCut, LinesUnread, NotModelled
+from podpath.net.probe import Probe
+from podpath.net.provenance import Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NothingWalked:
+    """No connection in question was walked."""
+
+    suggested: tuple[Probe, ...] = ()
+    """Connections between ends that the evidence shows: one of them may be the one that fails."""
+    spans: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SomeBranchesFail:
+    """A connection fails under some answer to what is not known, or by some choice of the kernel's."""
+
+    probe: Probe
+    failing: int
+    of: int
+    turned: tuple[Assumption, ...] = ()
+    """What the first failing branch takes for granted otherwise than the likeliest."""
+    spans: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailsOtherwise:
+    """A connection fails in another state of the node that the evidence leaves possible."""
+
+    probe: Probe
+    fact: str
+    meaning: str
+    ask: str
+    spans: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BranchesTruncated:
+    """A connection has more branches than were walked."""
+
+    probe: Probe
+    walked: int
+    spans: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotWalkedToTheEnd:
+    """A walk met something that is not modelled or cannot be known."""
+
+    probe: Probe
+    outcome: Undecided
+    spans: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotShown:
+    """Walks passed a listing that no output shows, or not whole, and took what is not there for absent."""
+
+    what: str
+    netns: str
+    ask: str
+    spans: tuple[Span, ...] = ()
+
+
+Forbids = (
+    NothingWalked
+    | SomeBranchesFail
+    | FailsOtherwise
+    | BranchesTruncated
+    | NotWalkedToTheEnd
+    | NotModelled
+    | LinesUnread
+    | InputCut
+    | NotShown
+)
+"""One reason why "nothing wrong" may not be said."""

@@ -1,0 +1,39 @@
+"""What the evidence shows on the node's way that no walk goes through: chains of bridges and ARP, offloaded flows."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import NamedTuple
+
+from podpath.datapath.not_modelled import BOUNDARIES
+from podpath.net.provenance import Span
+from podpath.node.nftables import NftTable
+from podpath.node.node import Node
+
+_BOUNDARY_OF = {"bridge": "ebtables", "arp": "arptables"}
+"""Families of nftables whose chains are not walked, by the boundary that says so."""
+
+
+class Unmodelled(NamedTuple):
+    """One thing on the node that is not modelled."""
+
+    what: str
+    ask: str
+    spans: tuple[Span, ...]
+
+
+def find_unmodelled(node: Node, passed: Collection[str]) -> Iterator[Unmodelled]:
+    """Yield what the evidence shows in the namespaces that were passed, and walks leave out."""
+    for name in sorted(set(passed) & set(node.namespaces)):
+        for table in node.namespaces[name].nftables.items:
+            spans = (table.span,) if table.span is not None else ()
+            boundary = BOUNDARIES.get(_BOUNDARY_OF.get(table.family, ""))
+            if boundary is not None and _decides(table):
+                yield Unmodelled(f"{boundary.why} (table {table.family} {table.name})", boundary.ask, spans)
+            if any(item.startswith("flowtable ") for item in table.objects):
+                yield Unmodelled(BOUNDARIES["flowtable"].why, BOUNDARIES["flowtable"].ask, spans)
+
+
+def _decides(table: NftTable) -> bool:
+    """Tell whether a base chain of the table may end a frame: it has a rule, or drops what none takes."""
+    return not table.dormant and any(chain.is_base and (chain.rules or chain.policy == "drop") for chain in table.chains.values())

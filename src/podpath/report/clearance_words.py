@@ -1,0 +1,88 @@
+"""What forbids the all-clear, in words and as JSON objects: one sentence for each reason, and one word for each kind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import assert_never
+
+from podpath.diagnosis.forbids import (
+    BranchesTruncated,
+    FailsOtherwise,
+    Forbids,
+    NothingWalked,
+    NotShown,
+    NotWalkedToTheEnd,
+    SomeBranchesFail,
+)
+from podpath.diagnosis.unread import InputCut, LinesUnread, NotModelled
+from podpath.report.borders import quote_object
+from podpath.report.escape import escape
+
+QUOTED = 20
+"""Lines that a reason quotes in JSON: of unread ones, `gaps` has all."""
+
+
+def name_forbids(forbids: Sequence[Forbids]) -> str:
+    """Name the kinds of reasons in the order of their weight, each once: `3 lines were not read, 2 listings are not shown`."""
+    counts: dict[type[Forbids], int] = {}
+    for one in forbids:
+        counts[type(one)] = counts.get(type(one), 0) + _count(one)
+    return ", ".join(_NAMES[kind][count != 1].format(count) for kind, count in counts.items())
+
+
+_NAMES: dict[type[Forbids], tuple[str, str]] = {
+    NothingWalked: ("no connection was walked", "no connection was walked"),
+    SomeBranchesFail: ("{0} connection fails in some branches", "{0} connections fail in some branches"),
+    FailsOtherwise: ("{0} connection fails if another output holds", "{0} connections fail if another output holds"),
+    BranchesTruncated: ("{0} walk was not finished", "{0} walks were not finished"),
+    NotWalkedToTheEnd: ("{0} walk is undecided", "{0} walks are undecided"),
+    NotModelled: ("{0} thing is not modelled", "{0} things are not modelled"),
+    LinesUnread: ("{0} place was not read", "{0} places were not read"),
+    InputCut: ("{0} input was cut", "{0} inputs were cut"),
+    NotShown: ("{0} listing is not shown whole", "{0} listings are not shown whole"),
+}
+"""How one of a kind, and several, are named."""
+
+
+def _count(one: Forbids) -> int:
+    return len(one.gaps) if isinstance(one, LinesUnread | InputCut) else 1
+
+
+def say_forbids(one: Forbids) -> str:  # one arm for each kind of reason
+    """Say in a sentence why "nothing wrong" may not be said."""
+    match one:
+        case NothingWalked(suggested=suggested):
+            example = f": {suggested[0]}?" if suggested else "?"
+            return f"No connection in question is known. Which one fails{example}"
+        case SomeBranchesFail(probe=probe, failing=failing, of=of, turned=turned):
+            when = "; ".join(f"{made.fact} is {made.meaning}" for made in turned)
+            return f"{probe} fails in {failing} of {of} branches{f', first where {when}' if when else ''}."
+        case FailsOtherwise(probe=probe, fact=fact, meaning=meaning):
+            return f"{probe} does not work where {fact} is {meaning}."
+        case BranchesTruncated(probe=probe, walked=walked):
+            return f"{probe} has more branches than the {walked} that were walked."
+        case NotWalkedToTheEnd(probe=probe, outcome=outcome):
+            return f"{probe} was not walked to its end: {outcome.why}."
+        case NotModelled(what=what):
+            return f"Not modelled: {what}."
+        case LinesUnread(gaps=gaps):
+            return f"{_places(len(gaps))} of the evidence could not be read, and may hold what decides."
+        case InputCut(gaps=gaps):
+            return f"Only a part of the input was read: {gaps[0].why}."
+        case NotShown(what=what, netns=netns):
+            return f"No output shows {what} of netns {netns} whole: what is not shown was taken for absent."
+        case _:
+            assert_never(one)
+
+
+def _places(count: int) -> str:
+    return "One place" if count == 1 else f"{count} places"
+
+
+def forbids_object(one: Forbids) -> dict[str, object]:
+    """Return a reason as JSON: its kind, a sentence, and the lines that it stands on."""
+    return {
+        "kind": type(one).__name__,
+        "says": escape(say_forbids(one)),
+        "evidence": [quote_object(span) for span in one.spans[:QUOTED]],
+    }
