@@ -24,6 +24,7 @@ NO_BENCHMARKS = {
     "chain_keeper.py",
     "kube_proxy_ruleset.py",
     "made_capture.py",
+    "made_evidence.py",
     "made_long_capture.py",
     "measurement.py",
     "run.py",

@@ -67,3 +67,14 @@ def test_a_bundle_that_cannot_be_written(tmp_path: Path, target: str, expected: 
     """The node is not asked for it first."""
     done = _shell(f'"$0" "$@" snapshot -o {target}', tmp_path)
     assert (USAGE, expected.format(folder=tmp_path)) == (done.returncode, _complaint(done))
+
+
+def test_a_lifted_limit(tmp_path: Path) -> None:
+    """What would be cut is read where that is asked for; a size that is none is refused."""
+    (tmp_path / "long.md").write_text(TICKET + "\n" * 4_200_000 + TICKET, encoding="utf-8")
+    cut, lifted, wrong = (
+        _shell(f'"$0" "$@" diagnose long.md {option}', tmp_path) for option in ("", "--max-size 5M", "--max-size much")
+    )
+    assert "--max-size lifts the limit" in cut.stdout + cut.stderr
+    assert "--max-size" not in lifted.stdout + lifted.stderr
+    assert (USAGE, True) == (wrong.returncode, "expected a size such as 512M" in wrong.stderr)

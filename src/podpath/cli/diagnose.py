@@ -5,9 +5,10 @@ from __future__ import annotations
 import click
 
 from podpath.cli.evidence import read_one
-from podpath.cli.options import live_option, node_option, output_options, window_options
+from podpath.cli.options import limits_option, live_option, node_option, output_options, window_options
 from podpath.cli.output import show
 from podpath.cli.terminal import Progress
+from podpath.collect.limits import Limits
 from podpath.library import diagnosis
 from podpath.library.given import Piece, ThisNode
 from podpath.library.reading import read
@@ -17,6 +18,7 @@ from podpath.library.when import When
 @click.command()
 @live_option
 @node_option
+@limits_option
 @click.option("--probe", "probes", multiple=True, metavar="P", help="A connection to ask about; may be given more than once.")
 @click.option("--good", multiple=True, metavar="EVIDENCE", help="Evidence of a node where it works: what differs is told.")
 @window_options
@@ -28,6 +30,7 @@ def diagnose(  # noqa: PLR0913 - click gives each option as one argument
     *,
     live: bool,
     node: str | None,
+    limits: Limits,
     when: When,
     as_json: bool,
     colour: str,
@@ -59,7 +62,7 @@ def diagnose(  # noqa: PLR0913 - click gives each option as one argument
     """  # noqa: D301  # click wants the backspace itself
     progress = Progress()
     pieces: tuple[Piece, ...] = (ThisNode(logs=True), *evidence) if live else evidence
-    case = read(pieces, asking=probes, node=node, progress=progress)
-    good_case = read_one(good, progress=progress) if good else None
+    case = read(pieces, asking=probes, node=node, limits=limits, progress=progress)
+    good_case = read_one(good, limits=limits, progress=progress) if good else None
     answer = diagnosis.diagnose(case, probes, good=good_case, when=when, progress=progress)
     show(answer, as_json=as_json, colour=colour, verbose=verbose)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import click
 
 from podpath.cli.evidence import read_one
-from podpath.cli.options import output_options
+from podpath.cli.options import limits_option, output_options
 from podpath.cli.output import show
 from podpath.cli.terminal import Progress
+from podpath.collect.limits import Limits
 from podpath.library import diff as comparison
 
 
@@ -15,8 +16,11 @@ from podpath.library import diff as comparison
 @click.argument("bad", metavar="BAD")
 @click.argument("good", metavar="GOOD")
 @click.option("--probe", "probes", multiple=True, metavar="P", help="A connection to ask about; may be given more than once.")
+@limits_option
 @output_options
-def diff(bad: str, good: str, probes: tuple[str, ...], *, as_json: bool, colour: str, verbose: bool) -> None:
+def diff(  # noqa: PLR0913 - click gives each option as one argument
+    bad: str, good: str, probes: tuple[str, ...], *, limits: Limits, as_json: bool, colour: str, verbose: bool
+) -> None:
     """Name the smallest difference that explains why one node works and the other does not.
 
     BAD and GOOD are evidence of two nodes, or of one node before and after: a bundle, a ticket, an output. The connections
@@ -33,7 +37,7 @@ def diff(bad: str, good: str, probes: tuple[str, ...], *, as_json: bool, colour:
     Exit codes: 0 nothing fails on BAD, 1 a difference explains what fails, 2 usage error or unreadable input, 3 undecided.
     """  # noqa: D301  # click wants the backspace itself
     progress = Progress()
-    bad_case = read_one((bad,), probes, progress=progress)
-    good_case = read_one((good,), probes, progress=progress)
+    bad_case = read_one((bad,), probes, limits=limits, progress=progress)
+    good_case = read_one((good,), probes, limits=limits, progress=progress)
     answer = comparison.diff(bad_case, good_case, probes, progress=progress)
     show(answer, as_json=as_json, colour=colour, verbose=verbose)

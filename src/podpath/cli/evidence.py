@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import click
 
+from podpath.collect.limits import DEFAULT, Limits
 from podpath.library.case import Case
 from podpath.library.given import Piece
 from podpath.library.progress import Progress
@@ -13,9 +14,16 @@ from podpath.library.reading import read
 from podpath.report.escape import escape
 
 
-def read_one(pieces: Sequence[Piece], asking: Sequence[str] = (), *, node: str | None = None, progress: Progress) -> Case:
+def read_one(
+    pieces: Sequence[Piece],
+    asking: Sequence[str] = (),
+    *,
+    node: str | None = None,
+    limits: Limits = DEFAULT,
+    progress: Progress,
+) -> Case:
     """Read all evidence; of several nodes say which one is taken, and how to choose another."""
-    case = read(pieces, asking=asking, node=node, progress=progress)
+    case = read(pieces, asking=asking, node=node, limits=limits, progress=progress)
     names = [escape(one.name) for one in case.nodes]
     if len(names) > 1:
         said = f"the evidence is of {len(names)} nodes ({', '.join(names)}); this is {names[0]}, --node chooses"

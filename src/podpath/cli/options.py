@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import wraps
 from typing import TypeVar, cast
 
 import click
 
+from podpath.collect.limits import DEFAULT, MAX_SIZE
 from podpath.library.when import When
 
 F = TypeVar("F", bound=Callable[..., object])
+_SIZE = re.compile(r"(?P<number>[0-9]{1,12})(?P<unit>[KMGkmg]?)(?:i?B)?")
+_SHIFTS = {"": 0, "K": 10, "M": 20, "G": 30}
+"""By what a number is multiplied for each letter, in bits."""
 
 
 def evidence_argument(function: F) -> F:
@@ -34,6 +39,28 @@ def live_option(function: F) -> F:
 def node_option(function: F) -> F:
     """Choose among the nodes that the evidence is of."""
     return click.option("--node", metavar="NAME", help="Of evidence of several nodes, the one that is asked about.")(function)
+
+
+def limits_option(function: F) -> F:
+    """Say how much of an input is read; the command gets it as `limits`."""
+
+    @wraps(function)
+    def lift(*arguments: object, max_size: int | None, **options: object) -> object:
+        limits = DEFAULT if max_size is None else DEFAULT.lifted(max_size)
+        return function(*arguments, limits=limits, **options)
+
+    text = "Read as much of an input as this (512M, 2G), where it would be cut."
+    return click.option(MAX_SIZE, "max_size", metavar="SIZE", callback=_parse_size, help=text)(cast("F", lift))
+
+
+def _parse_size(context: click.Context, parameter: click.Parameter, text: str | None) -> int | None:
+    """Read a size in bytes, with the letters that `du -h` and `head -c` spell multiples with."""
+    if text is None:
+        return None
+    found = _SIZE.fullmatch(text)
+    if found is None:
+        raise click.BadParameter(f"expected a size such as 512M or 2G, saw {text!r}", context, parameter)
+    return int(found["number"]) << _SHIFTS[found["unit"].upper()]
 
 
 def output_options(function: F) -> F:

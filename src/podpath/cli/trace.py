@@ -5,9 +5,10 @@ from __future__ import annotations
 import click
 
 from podpath.cli.evidence import read_one
-from podpath.cli.options import live_option, node_option, output_options
+from podpath.cli.options import limits_option, live_option, node_option, output_options
 from podpath.cli.output import show
 from podpath.cli.terminal import Progress
+from podpath.collect.limits import Limits
 from podpath.library import trace as tracing
 from podpath.library.given import Piece, ThisNode
 
@@ -15,10 +16,19 @@ from podpath.library.given import Piece, ThisNode
 @click.command()
 @live_option
 @node_option
+@limits_option
 @click.option("--probe", required=True, metavar="P", help="The connection, e.g. 'tcp 172.16.0.30 > 104.17.32.82:80'.")
 @output_options
 def trace(  # noqa: PLR0913 - click gives each option as one argument
-    evidence: tuple[str, ...], probe: str, *, live: bool, node: str | None, as_json: bool, colour: str, verbose: bool
+    evidence: tuple[str, ...],
+    probe: str,
+    *,
+    live: bool,
+    node: str | None,
+    limits: Limits,
+    as_json: bool,
+    colour: str,
+    verbose: bool,
 ) -> None:
     """Follow one connection through the node, packet by packet and step by step.
 
@@ -37,5 +47,5 @@ def trace(  # noqa: PLR0913 - click gives each option as one argument
     """  # noqa: D301  # click wants the backspace itself
     progress = Progress()
     pieces: tuple[Piece, ...] = (ThisNode(), *evidence) if live else evidence
-    case = read_one(pieces, (probe,), node=node, progress=progress)
+    case = read_one(pieces, (probe,), node=node, limits=limits, progress=progress)
     show(tracing.trace(case, probe, progress=progress), as_json=as_json, colour=colour, verbose=verbose)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from podpath.assembly.case import assemble_case
 from podpath.assembly.scenes.hosts import HostEvidence, part_by_host
 from podpath.collect.captures import End, Kept
+from podpath.collect.limits import DEFAULT, Limits
 from podpath.collect.live import read_live
 from podpath.collect.read import read_evidence
 from podpath.evidence.files import parse_file
@@ -35,17 +36,24 @@ class ReadEvidence:
     """The captures, for whoever follows packets across them."""
 
 
-def read(evidence: Given, *, asking: Sequence[Asked] = (), node: str | None = None, progress: Progress = silent) -> Case:
+def read(
+    evidence: Given,
+    *,
+    asking: Sequence[Asked] = (),
+    node: str | None = None,
+    limits: Limits = DEFAULT,
+    progress: Progress = silent,
+) -> Case:
     """Read all evidence; `EvidenceError` where nothing in it is of a kind that podpath knows.
 
     The evidence is a path, a text (`Pasted`), this node itself (`ThisNode`), or several of them. `asking` are probes that will
     be asked about: their addresses help to place what the evidence leaves open. Of evidence of several nodes, `node` names the
-    only one that is wanted; `UsageError` says which there are.
+    only one that is wanted; `UsageError` says which there are. What `limits` cut off is among the case's gaps.
     """
     pieces = list_pieces(evidence)
     ends = tuple(end for probe in parse_probes(asking) for end in (probe.src, probe.dst))
     with collecting_seldom():
-        found = _read_pieces(pieces, (), progress)
+        found = _read_pieces(pieces, (), limits, progress)
         with stage(progress, "putting the node together"):
             chosen = _choose(part_by_host(found.readings), node)
             cases = [(host.name, assemble_case(host.read, ends)) for host in chosen]
@@ -63,7 +71,7 @@ def read_together(evidence: Given, between: Sequence[tuple[End, End]] = (), prog
     Of long captures what is said `between` ends is read, where some are named, else what tells of a failure.
     """
     with collecting_seldom():
-        found = _read_pieces(list_pieces(evidence), between, progress)
+        found = _read_pieces(list_pieces(evidence), between, DEFAULT, progress)
         with stage(progress, "putting the node together"):
             case = assemble_case(found.readings, ())
         return follow_captures("", replace(case, gaps=(*found.gaps, *case.gaps)), found.kept, progress)
@@ -74,13 +82,13 @@ def as_case(given: Case | Given, asking: Sequence[Asked], progress: Progress) ->
     return given if isinstance(given, Case) else read(given, asking=asking, progress=progress)
 
 
-def _read_pieces(pieces: Sequence[Piece], between: Sequence[tuple[End, End]], progress: Progress) -> ReadEvidence:
+def _read_pieces(pieces: Sequence[Piece], between: Sequence[tuple[End, End]], limits: Limits, progress: Progress) -> ReadEvidence:
     """Gather what is given, this node first and what was pasted next, and read every source."""
     kept: list[Kept] = []
     gathered = [_read_live(piece, progress) for piece in pieces if isinstance(piece, ThisNode)]
     with stage(progress, f"reading {len(pieces)} {'input' if len(pieces) == 1 else 'inputs'}"):
         gathered += [_parse_pasted(piece) for piece in pieces if isinstance(piece, Pasted)]
-        gathered.append(read_evidence(list_paths(pieces), keep=kept.append))
+        gathered.append(read_evidence(list_paths(pieces), limits, keep=kept.append))
         sources = tuple(source for found in gathered for source in found.sources)
         gaps = [gap for found in gathered for gap in found.gaps]
         readings: list[tuple[Source, Reading]] = []

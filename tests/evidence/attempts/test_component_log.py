@@ -66,3 +66,8 @@ def test_logs_of_the_whole_system(line: str) -> None:
 
     assert recognise_log(source)
     assert () == reading.gaps
+
+
+def test_a_long_line_of_dashes_is_no_log() -> None:
+    """What it starts like is told in one look at it: looking for every way to cut it took half a minute."""
+    assert not recognise_log(block("-" * 2000))

@@ -24,6 +24,7 @@ def _assemble_fdb(draft: NodeDraft, evidence: Evidence, disputes: Disputes) -> N
         for scene, record in evidence.records(LinkRecord)
         if "no" in record.port_details
     }
+    known: set[tuple[object, ...]] = set()
     for scene, record in evidence.records(FdbRecord):
         if scene.is_elsewhere:
             continue
@@ -41,12 +42,10 @@ def _assemble_fdb(draft: NodeDraft, evidence: Evidence, disputes: Disputes) -> N
             dst=record.dst,
             span=record.span,
         )
-        if not any(_is_same(entry, other) for other in netns.fdb):
+        key = (scene.netns, entry.mac, entry.link, entry.vlan, entry.dst)
+        if key not in known:
+            known.add(key)
             netns.fdb.append(entry)
-
-
-def _is_same(one: FdbEntry, other: FdbEntry) -> bool:
-    return (one.mac, one.link, one.vlan, one.dst) == (other.mac, other.link, other.vlan, other.dst)
 
 
 def _assemble_vlans(draft: NodeDraft, evidence: Evidence) -> None:

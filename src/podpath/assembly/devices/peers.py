@@ -6,7 +6,7 @@ number (`link-netnsid`) may follow. Where one namespace alone has a device of th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -31,9 +31,16 @@ class _End(NamedTuple):
     peer_netns: str | None
 
 
+_Pair = tuple[int | None, int | None]
+"""A device's own index, and the one that it names."""
+
+
 def assemble_peers(draft: NodeDraft, evidence: Evidence) -> None:
     """Join the ends of veth pairs, and devices with those that they sit on."""
     ends = list(_list_ends(draft, evidence))
+    pairs: dict[_Pair, list[_End]] = {}
+    for end in ends:
+        pairs.setdefault((end.link.ifindex, end.peer_ifindex), []).append(end)
     for end in ends:
         netns = draft.namespaces[end.netns]
         link = netns.links[end.link.name]
@@ -43,7 +50,7 @@ def assemble_peers(draft: NodeDraft, evidence: Evidence) -> None:
             lower = end.peer_name or _name_of(draft, end)
             netns.links[link.name] = replace(link, lower=None if lower is None else IfName(lower))
         elif link.kind in {"", "veth"}:
-            _join(draft, end, _find_peers(draft, end, ends))
+            _join(draft, end, _find_peers(draft, end, pairs))
 
 
 def _list_ends(draft: NodeDraft, evidence: Evidence) -> Iterator[_End]:
@@ -58,11 +65,12 @@ def _list_ends(draft: NodeDraft, evidence: Evidence) -> Iterator[_End]:
         yield _End(scene.netns, link, record.peer_name, record.peer_ifindex, record.peer_netns)
 
 
-def _find_peers(draft: NodeDraft, end: _End, ends: Sequence[_End]) -> list[Peer]:
+def _find_peers(draft: NodeDraft, end: _End, pairs: Mapping[_Pair, Sequence[_End]]) -> list[Peer]:
     """Give the devices that may be the other end: those of that name or index, the ones that point back first."""
     if end.peer_name is not None:
         return [Peer(netns=end.netns, link=IfName(end.peer_name))]
-    mutual = [other for other in ends if _is_mutual(end, other)]
+    facing = () if end.peer_ifindex is None or end.link.ifindex is None else pairs.get((end.peer_ifindex, end.link.ifindex), ())
+    mutual = [other for other in facing if other.netns != end.netns]
     if end.peer_netns is None or end.peer_netns.isdigit():
         return [Peer(netns=other.netns, link=other.link.name) for other in mutual]
     # one namespace may go by several names (its file, a process in it, its pod): the name given is a hint
@@ -72,13 +80,6 @@ def _find_peers(draft: NodeDraft, end: _End, ends: Sequence[_End]) -> list[Peer]
     there = draft.namespaces.get(name_netns(end.peer_netns))
     same = [] if there is None else [link for link in there.links.values() if link.ifindex == end.peer_ifindex]
     return [Peer(netns=name_netns(end.peer_netns), link=link.name) for link in same]
-
-
-def _is_mutual(end: _End, other: _End) -> bool:
-    """Tell whether two devices of two namespaces name each other's index."""
-    points = end.peer_ifindex is not None and end.peer_ifindex == other.link.ifindex
-    back = other.peer_ifindex is not None and other.peer_ifindex == end.link.ifindex
-    return points and back and end.netns != other.netns
 
 
 def _join(draft: NodeDraft, end: _End, peers: Sequence[Peer]) -> None:

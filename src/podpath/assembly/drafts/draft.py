@@ -10,13 +10,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from podpath.net.addresses import WIDTH, Address, Family, IfName
+from podpath.assembly.drafts.lookup import Addresses, Owners, Routes
+from podpath.net.addresses import Address, Family, IfName
 from podpath.net.provenance import Fact, Known, Listing, Span
 from podpath.node.links import FdbEntry, InterfaceAddress, Link, Neighbour, OvsBridge
 from podpath.node.netfilter import ConntrackEntry, Netfilter
 from podpath.node.nftables import NftTable
 from podpath.node.node import HOST, Cilium, CniNetwork, Netns, Node, Pod, Service, Socket
-from podpath.node.routing import DEFAULT_RULES, MAIN, PolicyRule, Route
+from podpath.node.routing import DEFAULT_RULES, PolicyRule, Route
 
 T = TypeVar("T")
 
@@ -40,8 +41,8 @@ class NetnsDraft:
     role: str = "pod"
     inferred: str = ""
     links: dict[IfName, Link] = field(default_factory=dict)
-    addresses: list[InterfaceAddress] = field(default_factory=list)
-    routes: list[Route] = field(default_factory=list)
+    addresses: Addresses = field(default_factory=Addresses)
+    routes: Routes = field(default_factory=Routes)
     rules: list[PolicyRule] = field(default_factory=list)
     neighbours: list[Neighbour] = field(default_factory=list)
     fdb: list[FdbEntry] = field(default_factory=list)
@@ -65,7 +66,7 @@ class NetnsDraft:
 
     def owns(self, address: Address) -> bool:
         """Tell whether the address is one of this namespace's own."""
-        return any(own.address == address for own in self.addresses)
+        return address in self.addresses.own
 
     def add_link(self, link: Link) -> Link:
         """Add a device that nothing listed, or give the listed one of that name."""
@@ -77,13 +78,11 @@ class NetnsDraft:
 
     def on_link(self, address: Address) -> InterfaceAddress | None:
         """Give the own address whose prefix holds another address most closely; None where none does."""
-        holders = [own for own in self.addresses if own.prefix.covers(address) and own.length < WIDTH[address.family]]
-        return max(holders, key=lambda own: own.length, default=None)
+        return self.addresses.subnets.longest(address)
 
     def route_to(self, address: Address) -> Route | None:
         """Give the likely route to an address: of the main table, longest prefix first, then lowest metric."""
-        fitting = [route for route in self.routes if route.prefix.covers(address) and route.table == MAIN and route.nexthops]
-        return min(fitting, key=lambda route: (-route.prefix.length, route.metric), default=None)
+        return self.routes.main.longest(address)
 
     def leads_out(self, link: Link) -> bool:
         """Tell whether a device leads to other hosts and not to a pod, whatever its kind: a node may be a container itself.
@@ -94,9 +93,7 @@ class NetnsDraft:
         master = self.links.get(link.master) if link.master is not None else None
         if link.bond_slave_of is not None or (link.master is not None and (master is None or master.kind != "bridge")):
             return True
-        subnet = any(own.link == link.name and own.scope == "global" and own.length < 31 for own in self.addresses)
-        default = any(route.prefix.length == 0 and any(hop.link == link.name for hop in route.nexthops) for route in self.routes)
-        return subnet or default
+        return link.name in self.addresses.wide_links or link.name in self.routes.default_links
 
     def freeze(self) -> Netns:
         """Give the finished namespace."""
@@ -142,6 +139,12 @@ class NodeDraft:
     cni: list[CniNetwork] = field(default_factory=list)
     services: list[Service] = field(default_factory=list)
     pods: list[Pod] = field(default_factory=list)
+    owners: Owners = field(default_factory=Owners)
+
+    def __post_init__(self) -> None:
+        """Let the namespaces that are there already tell whose their addresses are."""
+        for name, netns in self.namespaces.items():
+            netns.addresses.join(name, self.owners)
 
     @property
     def host(self) -> NetnsDraft:
@@ -152,11 +155,13 @@ class NodeDraft:
         """Give a namespace, made new where the draft does not hold it yet."""
         if name not in self.namespaces:
             self.namespaces[name] = NetnsDraft(name=name, inferred=inferred)
+            self.namespaces[name].addresses.join(name, self.owners)
         return self.namespaces[name]
 
     def owner(self, address: Address) -> NetnsDraft | None:
         """Give the namespace that an address belongs to; None where no output says so."""
-        return next((netns for netns in self.namespaces.values() if netns.owns(address)), None)
+        name = self.owners.owner(address)
+        return None if name is None else self.namespaces[name]
 
     def freeze(self) -> Node:
         """Give the finished node."""

@@ -49,7 +49,8 @@ def name_node(draft: NodeDraft, evidence: Evidence) -> str:
 
 def _hint_addresses(draft: NodeDraft, evidence: Evidence) -> Iterator[Address]:
     """Give the addresses that the node's name spells (`ip-172-20-121-84`), and those that its pods say it has."""
-    for host in (draft.name, *prompt_hosts(evidence)):
+    hosts = (draft.name, *prompt_hosts(evidence))
+    for host in hosts:
         found = _ADDRESS_NAME.search(host)
         if found is not None:
             try:
@@ -57,7 +58,7 @@ def _hint_addresses(draft: NodeDraft, evidence: Evidence) -> Iterator[Address]:
             except ValueError:
                 continue
     for scene, record in evidence.records(PodRecord):
-        is_here = record.node is None or record.node.partition("/")[0] in {draft.name, *prompt_hosts(evidence)}
+        is_here = record.node is None or record.node.partition("/")[0] in hosts
         if record.node_address is not None and is_here and not scene.is_elsewhere:
             yield record.node_address
 
@@ -93,6 +94,7 @@ def _make_port(port: ServicePortRecord) -> ServicePort:
 
 
 def _assemble_pods(draft: NodeDraft, evidence: Evidence) -> None:
+    places = {(pod.namespace, pod.name): place for place, pod in reversed(list(enumerate(draft.pods)))}
     for scene, record in evidence.records(PodRecord):
         if scene.is_elsewhere or record.name is None:
             continue
@@ -103,15 +105,11 @@ def _assemble_pods(draft: NodeDraft, evidence: Evidence) -> None:
             node=record.node,
             span=record.span,
         )
-        known = next((other for other in draft.pods if _is_same(pod, other)), None)
-        if known is None:
+        place = places.setdefault((pod.namespace, pod.name), len(draft.pods))
+        if place == len(draft.pods):
             draft.pods.append(pod)
-        elif known.address is None and pod.address is not None:
-            draft.pods[draft.pods.index(known)] = pod
-
-
-def _is_same(one: Pod, other: Pod) -> bool:
-    return (one.namespace, one.name) == (other.namespace, other.name)
+        elif draft.pods[place].address is None and pod.address is not None:
+            draft.pods[place] = pod
 
 
 def _assemble_cni(draft: NodeDraft, evidence: Evidence) -> None:

@@ -32,6 +32,7 @@ def assemble_neighbours(draft: NodeDraft, evidence: Evidence, disputes: Disputes
 
 def assemble_sockets(draft: NodeDraft, evidence: Evidence, disputes: Disputes) -> None:
     """Put the sockets that outputs show into their namespaces."""
+    known: set[tuple[object, ...]] = set()
     for scene, record in evidence.records(SocketRecord):
         if record.port is None:
             disputes.gap(record.span, "expected a socket with a port, saw none")
@@ -47,9 +48,7 @@ def assemble_sockets(draft: NodeDraft, evidence: Evidence, disputes: Disputes) -
             link=None if record.link is None else IfName(record.link),
             span=record.span,
         )
-        if not any(_is_same(socket, other) for other in netns.sockets):
+        key = (scene.netns, socket.protocol, socket.local, socket.port, socket.state)
+        if key not in known:
+            known.add(key)
             netns.sockets.append(socket)
-
-
-def _is_same(one: Socket, other: Socket) -> bool:
-    return (one.protocol, one.local, one.port, one.state) == (other.protocol, other.local, other.port, other.state)

@@ -15,10 +15,10 @@ from podpath.evidence.text.line_ledger import LineLedger
 from podpath.net.provenance import Source
 
 _LINE = re.compile(
-    r"\s*(?:(?:node=\S+ )?type=\w+ msg=audit\(|<\d{1,3}>(?:1 \d{4}-|[A-Z][a-z]{2} [ \d]\d )|"
+    r"\s*+(?:(?:node=\S+ )?type=\w+ msg=audit\(|<\d{1,3}>(?:1 \d{4}-|[A-Z][a-z]{2} [ \d]\d )|"
     r"\{\"__(?:REALTIME|CURSOR)|\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}\] |"
     r"(?:Start-Date|End-Date|Commandline|Requested-By|Install|Upgrade|Remove|Purge): |"
-    r"\S+-\S+-\S+ +[A-Z][a-z]{2} (?:\d\d [A-Z][a-z]{2} \d{4}|[A-Z][a-z]{2} +\d+) \d\d:\d\d:\d\d|"
+    r"(?=\S[^\s-]*+-\S[^\s-]*+-\S)\S++ +[A-Z][a-z]{2} (?:\d\d [A-Z][a-z]{2} \d{4}|[A-Z][a-z]{2} +\d+) \d\d:\d\d:\d\d|"
     r"[A-Z][a-z]{2} \d{4}-\d\d-\d\d \d\d:\d\d:\d\d \S+ \S+ \S+|"
     r"[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ \S+:\d+\]|time=\"?\d{4}-|ts=\d{4}-|level=\w+ |\{\"(?:level|ts|time|msg|"
     r"severity|log|@timestamp)\"|"

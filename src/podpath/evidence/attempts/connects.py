@@ -61,9 +61,8 @@ def read_connect(source: Source) -> Reading:
     target = (protocols.UDP if udp else protocols.TCP, dst, port)
     failed = [index for index, line in enumerate(lines) if _FAILED.match(line)]
     worked = [index for index, line in enumerate(lines) if _OK.match(line)]
-    bodies = [
-        index for index, line in enumerate(lines) if line.strip() and not _OTHER.match(line) and index not in {*failed, *worked}
-    ]
+    told = {*failed, *worked}
+    bodies = [index for index, line in enumerate(lines) if line.strip() and not _OTHER.match(line) and index not in told]
     if failed:
         said = " ".join(lines[index] for index in failed)
         place = failed[-1]

@@ -77,15 +77,16 @@ def read_curl(source: Source) -> Reading:
     target = _target(ledger)
     if not errors:
         _read_without_error(ledger, filled, target)
+    said = parse_result(" ".join(line for line in ledger.lines if line.startswith(("*", "curl:")))) if errors else None
     for index in errors:
-        _read_error(ledger, index, target)
+        _read_error(ledger, index, target, said)
     for index in filled:
         if not ledger.is_claimed(index):
             ledger.head(index)
     return ledger.close("a line of curl")
 
 
-def _read_error(ledger: LineLedger, index: int, target: _Target) -> None:
+def _read_error(ledger: LineLedger, index: int, target: _Target, said: str | None) -> None:
     line = ledger.lines[index]
     found = _ERROR.match(line) or _EXIT.match(line)
     if found is None:
@@ -98,8 +99,7 @@ def _read_error(ledger: LineLedger, index: int, target: _Target) -> None:
     if result is None:
         ledger.gap(index, f"curl's error {code} says nothing of the path: {message[:80]}")
         return
-    spoken = parse_result(" ".join(line for line in ledger.lines if line.startswith(("*", "curl:"))))
-    outcome = Outcome(result or spoken or _guess(message), f"curl: ({code}) {message}", index, index)
+    outcome = Outcome(result or said or _guess(message), f"curl: ({code}) {message}", index, index)
     add_attempt(ledger, "curl", (protocols.TCP, target.dst, target.port), outcome)
 
 

@@ -37,7 +37,7 @@ def parse_rule(words: Words) -> RuleText:
                 comment = words.take()
                 continue
             statements.append(parse_statement(words))
-        except ValueError:
+        except (ValueError, RecursionError):  # brackets within brackets, deeper than any kernel takes them
             words.place = place
             statements.append(nft.Unknown(words.rest()))
     return RuleText(tuple(statements), comment)

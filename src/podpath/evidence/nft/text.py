@@ -54,6 +54,7 @@ class _Reader:
         self.managed: set[tuple[str, str]] = set()
 
     def read_all(self) -> None:
+        elided: set[int] = set()
         for index, line in enumerate(self.source.lines):
             warning = _WARNING.match(line.strip())
             if warning is not None:
@@ -63,7 +64,8 @@ class _Reader:
                 self.ledger.head(index)
             elif self.ledger.elide(index):
                 self.whole = False
-                self.tokens = [token for token in self.tokens if token.line != index]
+                elided.add(index)
+        self.tokens = [token for token in self.tokens if token.line not in elided]
         while self.place < len(self.tokens):
             start = self.place
             statement = self._statement()
@@ -123,9 +125,10 @@ class _Reader:
 
     def _handle(self) -> int | None:
         """Give the handle at the end of the line under way."""
-        following = (token for token in self.tokens[self.place :] if token.kind == "end")
-        end = next(following, None)
-        return end.handle if end is not None else None
+        for place in range(self.place, len(self.tokens)):
+            if self.tokens[place].kind == "end":
+                return self.tokens[place].handle
+        return None
 
     def _read_table(self, heading: list[Token]) -> None:
         words = [token.text for token in heading[1:]]
@@ -239,7 +242,7 @@ class _Reader:
             elif word == "elements":
                 try:
                     elements = parse_set(Words(statement[2:])).elements
-                except ValueError as error:
+                except (ValueError, RecursionError) as error:
                     self.ledger.refuse(self.ledger.span(statement[0].line, last), f"elements of {kind} {name}: {error}")
             elif word != "comment":
                 options.append(" ".join(token.text for token in statement))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
@@ -41,19 +41,31 @@ def read_show(source: Source) -> Reading:
     ledger = LineLedger(source)
     bridge = ""
     rows = list(_rows(ledger))
-    for place, row in enumerate(rows):
+    ends = _ends(rows, len(ledger.lines))
+    ported = False
+    for row, following in zip(rows, ends, strict=True):
         if row.table == "Bridge":
             bridge = row.name
             ledger.head(row.first)
         elif row.table == "Port":
-            following = next((other.first for other in rows[place + 1 :] if other.table != "Interface"), len(ledger.lines))
+            ported = True
             _read_port(ledger, bridge, row, following)
-        elif not any(other.table == "Port" for other in rows[:place]):
+        elif not ported:
             ledger.gap(row.first, "expected a port around the interface, saw none")
     for index, line in enumerate(ledger.lines):
         if not ledger.is_claimed(index) and _OTHER.match(line):
             ledger.head(index)
     return ledger.close("a bridge, port or interface of Open vSwitch")
+
+
+def _ends(rows: Sequence[_Row], end: int) -> list[int]:
+    """Give the line at which each row's own lines end: the next one of a bridge or a port."""
+    ends: list[int] = []
+    for row in reversed(rows):
+        ends.append(end)
+        if row.table != "Interface":
+            end = row.first
+    return ends[::-1]
 
 
 def _rows(ledger: LineLedger) -> Iterator[_Row]:

@@ -23,7 +23,7 @@ _DNF: Final = re.compile(
     r"(?P<stamp>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[+-]\d\d:?\d\d|Z)) (?:SUBDEBUG|INFO|DEBUG|DDEBUG|WARNING|ERROR|CRITICAL|DEBUG2) "
 )
 _LAST: Final = re.compile(
-    r"(?P<package>\S+-\S+-\S+) +[A-Z][a-z]{2} (?:(?P<day>[ \d]?\d) (?P<month>[A-Z][a-z]{2})|"
+    r"(?P<package>(?=\S[^\s-]*+-\S[^\s-]*+-\S)\S++) +[A-Z][a-z]{2} (?:(?P<day>[ \d]?\d) (?P<month>[A-Z][a-z]{2})|"
     r"(?P<month2>[A-Z][a-z]{2}) +(?P<day2>\d{1,2})) "
     r"(?:(?P<year>\d{4}) )?(?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d)(?: (?P<half>AM|PM))?"
     r"(?: (?P<zone>[A-Z]{2,5}))?(?: (?P<year2>\d{4}))?\s*$"
