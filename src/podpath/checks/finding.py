@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from podpath.checks.cause import Claim, PacketStory
 from podpath.datapath.trace import Branch
 from podpath.net.provenance import Span
 from podpath.node.change import Change
@@ -33,12 +34,12 @@ class Finding:
     check: str
     """The check's name as in the manual: `rp-filter`, `chain-order`."""
     severity: str
-    claim: str
-    """One sentence that names the cause."""
+    claim: str | Claim
+    """What names the cause: a sentence, or the cause itself where a walk found it."""
     evidence: tuple[Span, ...]
     """The lines that show it, the deciding one first."""
-    reasoning: tuple[str, ...] = ()
-    """The chain from the evidence to the claim, one sentence a link."""
+    reasoning: tuple[str | PacketStory, ...] = ()
+    """The chain from the evidence to the claim, one sentence or packet a link."""
     breaks: tuple[str, ...] = ()
     """What does not work because of it."""
     repairs: tuple[Repair, ...] = ()

@@ -8,15 +8,15 @@ from podpath.lab.agree import Tally
 from podpath.lab.agreement import Difference
 from podpath.lab.twin import TwinRun
 from podpath.report.escape import escape
+from podpath.report.sentences import spell_failure
 
 
 def render_twin(seen: TwinRun) -> str:
     """Render prediction and observation side by side."""
     branch = seen.prediction.branches[0]
     lines = [escape(str(seen.prediction.probe)), ""]
-    lines.append(
-        f"model   {'works' if branch.works else 'undecided' if branch.works is None else 'fails: ' + escape(branch.failure)}"
-    )
+    fails = f"fails: {escape(spell_failure(branch.failure))}"
+    lines.append(f"model   {'works' if branch.works else 'undecided' if branch.works is None else fails}")
     drops = f" (freed: {', '.join(seen.evidence.drops)})" if seen.evidence.drops else ""
     lines += [f"kernel  {seen.evidence.observation.application}{drops}", ""]
     if seen.differences:

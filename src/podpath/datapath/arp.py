@@ -4,8 +4,19 @@ from __future__ import annotations
 
 from podpath.datapath import cilium, settings
 from podpath.datapath.namespace import Namespace
+from podpath.datapath.reasons.neighbours import (
+    ArpFiltered,
+    ArpIgnored,
+    ArpIgnoredAcrossSubnets,
+    ArpIgnoredElsewhere,
+    ArpIgnoredHostScope,
+    NotAddressOf,
+    OnlyForItself,
+    Refusal,
+    RequestWithoutSender,
+)
 from podpath.datapath.routing.fib import Flow
-from podpath.datapath.routing.input import InputRoute, route_input
+from podpath.datapath.routing.input import route_input
 from podpath.datapath.routing.output import route_output
 from podpath.datapath.routing.source_address import select_address
 from podpath.datapath.segment import Station
@@ -40,25 +51,25 @@ def _on_link(namespace: Namespace, link: Link, target: Address, source: Address)
     return any(item.prefix.covers(target) and item.prefix.covers(source) for item in items)
 
 
-def answer(walk: Walk, station: Station, sender: Address | None, target: Address, *, proxy: bool = False) -> str:
-    """Say why a station does not answer a request; empty where it does. `proxy` asks whether it answers for others."""
+def answer(walk: Walk, station: Station, sender: Address | None, target: Address, *, proxy: bool = False) -> Refusal | None:
+    """Say why a station does not answer a request; None where it does. `proxy` asks whether it answers for others."""
     link = station.link
     namespace = walk.engine.namespace(station.netns)
     if walk.engine.cilium is not None and cilium.is_endpoint(link):
-        return ""
+        return None
     if target.family == 6:
-        return "" if namespace.owns(target) else f"{target} is not an address of {namespace.name}"
+        return None if namespace.owns(target) else NotAddressOf(target, namespace.name)
     if proxy and not _is_proxy(namespace, link):
-        return "it answers only for itself"
+        return OnlyForItself()
     if sender is None:
-        return "" if namespace.has_local(target) else "the request has no sender address"
+        return None if namespace.has_local(target) else RequestWithoutSender()
     decided = route_input(walk, namespace, Flow(target, sender, link.name), link)
     if decided.cause:
-        return _spell(decided)
+        return decided.check.reason if decided.check.cause else decided.reason
     if decided.path == "local":
         return _why_ignored(walk, namespace, link, sender, target)
     out = decided.destination.link if decided.destination is not None else None
-    return "" if proxy and out is not link else f"{target} is not an address of {namespace.name}"
+    return None if proxy and out is not link else NotAddressOf(target, namespace.name)
 
 
 def _is_proxy(namespace: Namespace, link: Link) -> bool:
@@ -69,29 +80,23 @@ def _is_proxy(namespace: Namespace, link: Link) -> bool:
     return False
 
 
-def _spell(decided: InputRoute) -> str:
-    if decided.check.cause:
-        return decided.check.template.format(*decided.check.arguments)
-    return decided.template.format(*decided.arguments)
-
-
-def _why_ignored(walk: Walk, namespace: Namespace, link: Link, sender: Address, target: Address) -> str:
+def _why_ignored(walk: Walk, namespace: Namespace, link: Link, sender: Address, target: Address) -> Refusal | None:
     """Apply arp_ignore and arp_filter to a request for an own address."""
     level = settings.known_maximum(namespace, settings.ARP_IGNORE, link.name) or 0
     own = [item for item in namespace.by_link.get(link.name, ()) if item.address == target]
     if level >= 8:
-        return f"arp_ignore is {level} on {link.name}"
+        return ArpIgnored(level, link.name)
     if level in {1, 2} and not own:
-        return f"arp_ignore is {level}, and {target} is not on {link.name}"
+        return ArpIgnoredElsewhere(level, target, link.name)
     if level == 2 and not any(item.prefix.covers(sender) for item in own):
-        return f"arp_ignore is 2, and {sender} is not in the subnet of {target}"
+        return ArpIgnoredAcrossSubnets(sender, target)
     if level == 3 and any(item.scope == "host" for item in own):
-        return f"arp_ignore is 3, and {target} has scope host"
+        return ArpIgnoredHostScope(target)
     if _filters(namespace, link):
         back = route_output(walk, namespace, Flow(sender, target), any_source=True).destination
         if back is None or back.link is not link:
-            return f"arp_filter is 1, and the way back to {sender} does not lead over {link.name}"
-    return ""
+            return ArpFiltered(sender, link.name)
+    return None
 
 
 def _filters(namespace: Namespace, link: Link) -> bool:

@@ -11,6 +11,16 @@ from podpath.datapath.bridge_ports import find_port
 from podpath.datapath.frames import is_group
 from podpath.datapath.namespace import Namespace
 from podpath.datapath.paths import EMIT, RECEIVE, Next
+from podpath.datapath.reasons.bridges import (
+    Bridged,
+    FloodedForNobody,
+    Hold,
+    NotSentOut,
+    NotTakenIn,
+    PortState,
+    SentOutOfPort,
+    TakesNoUntagged,
+)
 from podpath.datapath.routing.reasons import drop_reason
 from podpath.datapath.segment import ingress_vlan, why_held
 from podpath.datapath.skb import Skb, Walk
@@ -31,12 +41,11 @@ def ingress(walk: Walk, skb: Skb) -> Next:
     bridge = namespace.link(port.master)
     attributes = port.port or _PLAIN
     if attributes.state not in {"forwarding", "learning"} or not port.up:
-        return _hold(
-            walk, skb, bridge, f"{port.name} is in state {attributes.state if port.up else 'disabled'}", "bridge port state"
-        )
+        hold = PortState(port.name, attributes.state if port.up else "disabled")
+        return _hold(walk, skb, bridge, hold, "bridge port state")
     skb.vlan = ingress_vlan(bridge, port)
     if skb.vlan is None and bridge.bridge is not None and bridge.bridge.vlan_filtering:
-        return _hold(walk, skb, bridge, f"{port.name} takes no untagged frames", "vlan")
+        return _hold(walk, skb, bridge, TakesNoUntagged(port.name), "vlan")
     if attributes.learning and skb.packet.smac is not None:
         walk.learned[namespace.name, bridge.name, skb.packet.smac] = port
     skb.physin = port
@@ -44,9 +53,8 @@ def ingress(walk: Walk, skb: Skb) -> Next:
     return None
 
 
-def _hold(walk: Walk, skb: Skb, bridge: Link, why: str, cause: str) -> Dropped:
-    template = "{0} does not take it: {1}"
-    walk.step("bridge", skb, INGRESS, skb.packet, "drop", template, bridge.name, why, link=bridge.name)
+def _hold(walk: Walk, skb: Skb, bridge: Link, hold: Hold, cause: str) -> Dropped:
+    walk.step("bridge", skb, INGRESS, skb.packet, "drop", NotTakenIn(bridge.name, hold), link=bridge.name)
     return Dropped(netns=skb.netns.name, reason=drop_reason(cause, walk.node.kernel))
 
 
@@ -66,15 +74,14 @@ def decide(walk: Walk, skb: Skb) -> Next:
         return _pass_up(skb)
     if port is None:
         return _nobody(walk, skb, bridge)
-    why = why_held(bridge, source, port, skb.vlan)
-    if why:
-        template = "{0} does not send it out of {1}: {2}"
-        walk.step("bridge", skb, FORWARDING, skb.packet, "drop", template, bridge.name, port.name, why, link=bridge.name)
+    hold = why_held(bridge, source, port, skb.vlan)
+    if hold is not None:
+        held = NotSentOut(bridge.name, port.name, hold)
+        walk.step("bridge", skb, FORWARDING, skb.packet, "drop", held, link=bridge.name)
         return Dropped(netns=skb.netns.name, reason=drop_reason("bridge held", walk.node.kernel))
     skb.port = port
-    name = source.name if source is not None else "the host"
-    template = "{0} bridges it from {1} to {2}"
-    walk.step("bridge", skb, FORWARDING, skb.packet, "bridge", template, bridge.name, name, port.name, link=port.name)
+    reason = Bridged(bridge.name, source.name if source is not None else None, port.name)
+    walk.step("bridge", skb, FORWARDING, skb.packet, "bridge", reason, link=port.name)
     return None
 
 
@@ -87,8 +94,8 @@ def _pass_up(skb: Skb) -> Next:
 
 
 def _nobody(walk: Walk, skb: Skb, bridge: Link) -> Dropped:
-    template = "{0} floods it, and no device behind its ports has the MAC {1}"
-    walk.step("bridge", skb, FORWARDING, skb.packet, "drop", template, bridge.name, skb.packet.dmac, link=bridge.name)
+    reason = FloodedForNobody(bridge.name, skb.packet.dmac)
+    walk.step("bridge", skb, FORWARDING, skb.packet, "drop", reason, link=bridge.name)
     return Dropped(netns=skb.netns.name, reason=drop_reason("other host", walk.node.kernel))
 
 
@@ -117,17 +124,16 @@ def emit(walk: Walk, skb: Skb, link: Link) -> Next:
         return RECEIVE
     if port is None:
         return _nobody(walk, skb, link)
-    why = why_held(link, None, port, None)
-    if why:
-        template = "{0} does not send it out of {1}: {2}"
-        walk.step("bridge", skb, XMIT, skb.packet, "drop", template, link.name, port.name, why, link=link.name)
+    hold = why_held(link, None, port, None)
+    if hold is not None:
+        walk.step("bridge", skb, XMIT, skb.packet, "drop", NotSentOut(link.name, port.name, hold), link=link.name)
         return Dropped(netns=skb.netns.name, reason=drop_reason("bridge held", walk.node.kernel))
-    template = "{0} sends it out of {1}"
-    walk.step("device transmit", skb, XMIT, skb.packet, "bridge", template, link.name, port.name, link=link.name)
+    reason = SentOutOfPort(link.name, port.name)
+    walk.step("device transmit", skb, XMIT, skb.packet, "bridge", reason, link=link.name)
     skb.port = skb.link = port
     return EMIT
 
 
 def _any_port(namespace: Namespace, link: Link) -> Link | None:
     """Give one of the ports that a flooded frame leaves by."""
-    return next((port for port in namespace.ports.get(link.name, ()) if not why_held(link, None, port, None)), None)
+    return next((port for port in namespace.ports.get(link.name, ()) if why_held(link, None, port, None) is None), None)

@@ -16,6 +16,7 @@ from podpath.datapath.netfilter import hooks
 from podpath.datapath.netfilter.verdicts import Accept
 from podpath.datapath.nftables.registration import FAMILIES as NATIVE
 from podpath.datapath.paths import Next
+from podpath.datapath.reasons import bridges
 from podpath.datapath.routing.fib import Flow
 from podpath.datapath.routing.input import InputRoute, route_input
 from podpath.datapath.routing.reasons import drop_reason
@@ -100,12 +101,10 @@ def _is_on(walk: Walk, skb: Skb, namespace: Namespace, bridge: Link) -> bool:
     fact = switch(walk, namespace, bridge, skb.packet.family)
     if settings.integer(walk.choices.resolve(fact)):
         return True
-    why = fact.because if isinstance(fact, Known) and fact.because else f"{KEYS[skb.packet.family]} is 0"
+    note = fact.because if isinstance(fact, Known) else ""
+    reason = bridges.HiddenFromNetfilter(bridge.name, KEYS[skb.packet.family], note)
     spans = settings.span_of(fact)
-    template = "iptables does not see frames that {0} bridges: {1}"
-    walk.step(
-        "bridge PREROUTING", skb, PREROUTING, skb.packet, "bypass", template, bridge.name, why, spans=spans, link=bridge.name
-    )
+    walk.step("bridge PREROUTING", skb, PREROUTING, skb.packet, "bypass", reason, spans=spans, link=bridge.name)
     return False
 
 
@@ -120,16 +119,15 @@ def _redirect(walk: Walk, skb: Skb, namespace: Namespace, bridge: Link) -> Next:
     if destination is not None and destination.link is bridge and decided.path == "forward":
         found = resolve(walk, namespace, bridge, destination, packet)
         if found.failed or found.mac is None:
-            template = found.template
-            walk.step("neighbour", skb, FINISH, packet, "reject", template, *found.arguments, spans=found.spans)
+            walk.step("neighbour", skb, FINISH, packet, "reject", found.reason, spans=found.spans)
             return reject(walk, skb, "neighbour failed", "icmp-host-unreachable")
         skb.packet = with_macs(packet, packet.smac, found.mac)
         _note_detour(walk, skb, namespace, bridge)
-        template = "its new destination {0} is behind {1} too: it stays on the bridge"
-        walk.step("bridge PREROUTING", skb, FINISH, packet, "bridge", template, packet.dst, bridge.name)
+        stays = bridges.StaysOnBridge(packet.dst, bridge.name)
+        walk.step("bridge PREROUTING", skb, FINISH, packet, "bridge", stays)
         return None
     skb.packet = with_macs(packet, packet.smac, namespace.mac(bridge))
-    walk.step("bridge PREROUTING", skb, FINISH, packet, "route", "its new destination {0} is routed", packet.dst)
+    walk.step("bridge PREROUTING", skb, FINISH, packet, "route", bridges.RoutedAfterTranslation(packet.dst))
     return None
 
 
@@ -141,15 +139,13 @@ def _note_detour(walk: Walk, skb: Skb, namespace: Namespace, bridge: Link) -> No
     key = (namespace.name, bridge.name, skb.packet.dst)
     if key in walk.heard or key not in walk.resolved:
         walk.resolved.add(key)
-        template = "{0} sends it, as it resolves {1}"
-        walk.step(
-            "device transmit", skb, FINISH, skb.packet, "bridge", template, bridge.name, skb.packet.dst, link=bridge.name
-        )  # fmt: skip
+        reason = bridges.SentWhileResolving(bridge.name, skb.packet.dst)
+        walk.step("device transmit", skb, FINISH, skb.packet, "bridge", reason, link=bridge.name)
 
 
 def _refuse(walk: Walk, skb: Skb, decided: InputRoute) -> Dropped:
-    template = decided.check.template or decided.template
-    arguments = decided.check.arguments if decided.check.template else decided.arguments
+    reason = decided.check.reason if decided.check.reason is not None else decided.reason
     stage = "rp_filter" if decided.check.cause else "bridge PREROUTING"
-    walk.step(stage, skb, FINISH, skb.packet, "drop", template, *arguments, spans=decided.spans)
+    if reason is not None:
+        walk.step(stage, skb, FINISH, skb.packet, "drop", reason, spans=decided.spans)
     return Dropped(netns=skb.netns.name, reason=drop_reason(decided.cause, walk.node.kernel))

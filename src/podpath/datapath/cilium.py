@@ -7,12 +7,13 @@ where it comes in and goes straight to the pod's device, so the host's netfilter
 
 from __future__ import annotations
 
-from podpath.datapath.cilium_config import NOTE, CiliumConfig
+from podpath.datapath.cilium_config import CiliumConfig
 from podpath.datapath.cilium_services import choose_endpoint, is_service
 from podpath.datapath.frames import with_macs, with_ttl
 from podpath.datapath.namespace import Namespace
 from podpath.datapath.not_modelled import boundary
 from podpath.datapath.paths import EMIT, REDIRECT, Next
+from podpath.datapath.reasons import cilium as reasons
 from podpath.datapath.routing.assumed import likeliest_uplinks, look_up
 from podpath.datapath.routing.destinations import select_path
 from podpath.datapath.routing.fib import Flow
@@ -70,8 +71,7 @@ def _from_container(walk: Walk, skb: Skb, config: CiliumConfig, link: Link) -> N
             return _to_overlay(walk, skb, overlay, FROM_CONTAINER)
     if config.bypasses_host(walk):
         return _route_past_host(walk, skb, namespace, link)
-    template = "Cilium hands it to the host's stack ({0})"
-    walk.step("tc ingress", skb, FROM_CONTAINER, skb.packet, "pass", template, NOTE, spans=config.spans, link=link.name)
+    walk.step("tc ingress", skb, FROM_CONTAINER, skb.packet, "pass", reasons.HandedToStack(), spans=config.spans, link=link.name)
     return None
 
 
@@ -85,9 +85,9 @@ def _from_netdev(walk: Walk, skb: Skb, config: CiliumConfig, link: Link) -> Next
             walk.translated["masquerade", _inverse(before)] = Translation(before.dst, before.dport)
         return None
     skb.packet = before._replace(dst=known.address, dport=known.port)
-    template = "Cilium translates the answer back to {0} and sends it straight to its pod: netfilter does not see it ({1})"
+    reason = reasons.AnswerRedirected(known.address)
     spans = config.evidence("enable-bpf-masquerade")
-    walk.step("tc ingress", skb, FROM_NETDEV, before, "redirect", template, known.address, NOTE, spans=spans, link=link.name)
+    walk.step("tc ingress", skb, FROM_NETDEV, before, "redirect", reason, spans=spans, link=link.name)
     target = known.link or _endpoint_link(walk, walk.engine.namespace(HOST), known.address)
     return None if target is None else _to_container(walk, skb, target, "tc ingress")
 
@@ -129,20 +129,16 @@ def _masquerade(walk: Walk, skb: Skb, config: CiliumConfig, namespace: Namespace
     skb.packet = before._replace(src=address)
     pod = source if source is not None and is_endpoint(source) else _endpoint_link(walk, namespace, before.src)
     walk.translated["masquerade", _inverse(skb.packet)] = Translation(before.src, before.sport, pod)
-    template = "Cilium masquerades it as {0}, after netfilter saw it as {1} ({2})"
-    if not own:
-        template += "; {0} stands for the address of {3}, which is not in evidence"
     spans: tuple[Span, ...] = config.evidence("enable-bpf-masquerade")
-    walk.step(
-        "tc egress", skb, TO_NETDEV, before, "snat", template, address, before.src, NOTE, link.name, spans=spans, link=link.name
-    )
+    reason = reasons.BpfMasqueraded(address, before.src, link.name, not own)
+    walk.step("tc egress", skb, TO_NETDEV, before, "snat", reason, spans=spans, link=link.name)
 
 
 def _to_container(walk: Walk, skb: Skb, target: Link, stage: str) -> Next:
     """Deliver straight to a pod's device, past the stack."""
     _restore_service(walk, skb, target)
-    template = "Cilium delivers it to {0} itself: the host's netfilter does not see it ({1})"
-    walk.step(stage, skb, FROM_CONTAINER, skb.packet, "redirect", template, target.name, NOTE, link=target.name)
+    reason = reasons.DeliveredToEndpoint(target.name)
+    walk.step(stage, skb, FROM_CONTAINER, skb.packet, "redirect", reason, link=target.name)
     skb.packet = with_macs(skb.packet, walk.engine.namespace(HOST).mac(target), _container_mac(walk, target))
     skb.link = target
     return EMIT
@@ -158,8 +154,8 @@ def _container_mac(walk: Walk, target: Link) -> Mac | None:
 
 
 def _to_overlay(walk: Walk, skb: Skb, overlay: Link, function: str) -> Next:
-    template = "Cilium sends it through {0} to the pod's node: the host's netfilter does not see it ({1})"
-    walk.step("tc", skb, function, skb.packet, "encapsulate", template, overlay.name, NOTE, link=overlay.name)
+    reason = reasons.SentThroughOverlay(overlay.name)
+    walk.step("tc", skb, function, skb.packet, "encapsulate", reason, link=overlay.name)
     skb.link = overlay
     return EMIT
 
@@ -172,9 +168,8 @@ def _route_past_host(walk: Walk, skb: Skb, namespace: Namespace, link: Link) -> 
     skb.destination = select_path(walk, namespace, found, packet.src, packet.dst)
     skb.iif, skb.oif = link, skb.destination.link
     skb.packet = with_ttl(packet, packet.ttl - 1)
-    name = skb.oif.name if skb.oif is not None else "nowhere"
-    template = "Cilium routes it to {0} itself: the host's netfilter does not see it ({1})"
-    walk.step("tc ingress", skb, FROM_CONTAINER, packet, "redirect", template, name, NOTE, link=name)
+    name = skb.oif.name if skb.oif is not None else None
+    walk.step("tc ingress", skb, FROM_CONTAINER, packet, "redirect", reasons.RoutedPastHost(name), link=name)
     return REDIRECT
 
 
@@ -240,7 +235,7 @@ def restore_peer(walk: Walk, skb: Skb) -> None:
     known = walk.translated.get(("socket answer", _tuple(before)))
     if known is not None:
         skb.packet = before._replace(src=known.address, sport=known.port)
-        walk.step("socket", skb, SOCKET, before, "snat", "the socket sees {0} as its peer ({1})", known.address, NOTE)
+        walk.step("socket", skb, SOCKET, before, "snat", reasons.PeerShown(known.address))
 
 
 def _translate_service(walk: Walk, skb: Skb, place: str, function: str) -> None:
@@ -255,8 +250,7 @@ def _translate_service(walk: Walk, skb: Skb, place: str, function: str) -> None:
         known = walk.translated[key] = Translation(*chosen)
     skb.packet = before._replace(dst=known.address, dport=known.port)
     walk.translated[f"{place} answer", _inverse(skb.packet)] = Translation(before.dst, before.dport)
-    template = "Cilium translates the service {0} to its endpoint {1} ({2})"
-    walk.step("service", skb, function, before, "dnat", template, before.dst, known.address, NOTE)
+    walk.step("service", skb, function, before, "dnat", reasons.ServiceTranslated(before.dst, known.address))
 
 
 def _restore_service(walk: Walk, skb: Skb, link: Link) -> None:
@@ -264,8 +258,8 @@ def _restore_service(walk: Walk, skb: Skb, link: Link) -> None:
     known = walk.translated.get(("lxc answer", _tuple(before)))
     if known is not None:
         skb.packet = before._replace(src=known.address, sport=known.port)
-        template = "Cilium translates the source back to the service {0} ({1})"
-        walk.step("service", skb, FROM_CONTAINER, before, "snat", template, known.address, NOTE, link=link.name)
+        reason = reasons.ServiceRestored(known.address)
+        walk.step("service", skb, FROM_CONTAINER, before, "snat", reason, link=link.name)
 
 
 def _tuple(packet: Packet) -> ConnTuple:

@@ -18,6 +18,8 @@ from podpath.datapath.conntrack.tracking import attach_answer
 from podpath.datapath.driver import drive
 from podpath.datapath.exploration import Choices, explore
 from podpath.datapath.places import Place, place_of, place_sender, send_from
+from podpath.datapath.reasons import failures
+from podpath.datapath.reasons.failures import Failure
 from podpath.datapath.skb import Skb, Walk
 from podpath.datapath.trace import Branch, Conversation, Delivered, Dropped, Rejected, Trace, Transmitted, Undecided
 from podpath.net import protocols
@@ -90,7 +92,7 @@ class _Ends(NamedTuple):
 
 class _Failure(NamedTuple):
     kind: str
-    text: str
+    what: Failure
 
 
 def converse(
@@ -199,7 +201,7 @@ def _branch(walk: Walk, traces: list[Trace], failure: _Failure | None, answers: 
         return Branch(assumptions=assumptions, traces=tuple(traces), works=True, tracked=tracked, drawn_ports=drawn)
     return Branch(
         assumptions=assumptions, traces=tuple(traces), works=None if failure.kind == "undecided" else False,
-        failure=failure.text, kind=failure.kind, answers=answers, tracked=tracked, drawn_ports=drawn,
+        failure=failure.what, kind=failure.kind, answers=answers, tracked=tracked, drawn_ports=drawn,
     )  # fmt: skip
 
 
@@ -277,7 +279,7 @@ def _judge(walk: Walk, ends: _Ends, act: Act, trace: Trace) -> tuple[_Ends, _Fai
         return ends, _judge_reply(ends, trace, place, packet)
     if ends.server is None or ends.seen is None:
         if isinstance(outcome, Delivered) and not _listens(walk.node.namespaces[outcome.netns], packet):
-            return ends, _Failure("refused", f"{trace.name} refused in {outcome.netns}: nobody listens on {packet}")
+            return ends, _Failure("refused", failures.NobodyListens(trace.name, outcome.netns, packet))
         asked = ends.asked
         if asked.src.is_unspecified:
             asked = asked._replace(src=next(step.after.src for step in trace.steps if step.stage == "route output"))
@@ -291,41 +293,43 @@ def _is_outer(skb: Skb, trace: Trace) -> bool:
 
 
 def _outer_delivered(trace: Trace) -> _Failure:
-    return _Failure("misdelivered", f"{trace.name} misdelivered: a process was handed the packet that a tunnel put it into")
+    return _Failure("misdelivered", failures.OuterDelivered(trace.name))
 
 
 def _end(trace: Trace, outcome: Dropped | Rejected | Undecided) -> _Failure:
     step = trace.deciding
     match outcome:
         case Dropped():
-            return _Failure("dropped", f"{trace.name} dropped in {outcome.netns} at {step.stage}: {step.why}")
+            return _Failure("dropped", failures.PacketDropped(trace.name, outcome.netns, step.stage, step.reason))
         case Rejected():
-            text = f"{trace.name} rejected in {outcome.netns} at {step.stage} ({outcome.answer}): {step.why}"
-            return _Failure("rejected", text)
+            rejected = failures.PacketRejected(trace.name, outcome.netns, step.stage, outcome.answer, step.reason)
+            return _Failure("rejected", rejected)
         case Undecided():
-            return _Failure("undecided", f"{trace.name} undecided in {outcome.netns} at {step.stage}: {outcome.why}")
+            undecided = failures.PacketUndecided(trace.name, outcome.netns, step.stage, outcome.reason)
+            return _Failure("undecided", undecided)
 
 
 def _judge_reply(ends: _Ends, trace: Trace, place: Place, packet: Packet) -> _Failure | None:
     asked = ends.asked
     if not place.same(ends.client):
-        return _Failure("misdelivered", f"{trace.name} misdelivered: it reached {place}, and the client is {ends.client}")
+        return _misdelivered(trace, place, ends.client, reply=True)
     if (packet.src, packet.dst, packet.dport) == (asked.dst, asked.src, asked.sport) and (
         packet.sport == asked.dport or packet.protocol in _ECHO
     ):
         return None
-    does = "resets the connection" if packet.protocol == protocols.TCP else "takes it for no answer"
-    text = f"{trace.name} not translated back: it reached the client as {packet}, who had sent {asked} and {does}"
-    return _Failure("reply not translated", text)
+    return _Failure("reply not translated", failures.NotTranslatedBack(trace.name, packet, asked))
+
+
+def _misdelivered(trace: Trace, place: Place, wanted: Place, *, reply: bool) -> _Failure:
+    return _Failure("misdelivered", failures.Misdelivered(trace.name, place.end, wanted.end, reply))
 
 
 def _judge_later(server: Place, seen: Packet, trace: Trace, place: Place, packet: Packet) -> _Failure | None:
     if not place.same(server):
-        return _Failure("misdelivered", f"{trace.name} misdelivered: it reached {place}, and the connection is with {server}")
+        return _misdelivered(trace, place, server, reply=False)
     if (packet.src, packet.dst, packet.sport, packet.dport) == (seen.src, seen.dst, seen.sport, seen.dport):
         return None
-    text = f"{trace.name} stray: it reached the server as {packet}, whose connection began with {seen}: it is reset"
-    return _Failure("stray", text)
+    return _Failure("stray", failures.StrayPacket(trace.name, packet, seen))
 
 
 def _takes_datagram(netns: Netns, packet: Packet) -> bool:

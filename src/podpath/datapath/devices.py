@@ -9,6 +9,7 @@ from podpath.datapath.frames import with_macs
 from podpath.datapath.nftables import netdev
 from podpath.datapath.not_modelled import boundary
 from podpath.datapath.paths import RECEIVE, Next
+from podpath.datapath.reasons import devices as reasons
 from podpath.datapath.routing.reasons import drop_reason
 from podpath.datapath.skb import Skb, Walk
 from podpath.datapath.trace import Dropped
@@ -31,7 +32,7 @@ def emit(walk: Walk, skb: Skb) -> Next:
     if link.name == "lo":
         return loop(walk, skb, link)
     if not link.up:
-        walk.step("device transmit", skb, FUNCTION, skb.packet, "drop", "{0} is down", link.name, link=link.name)
+        walk.step("device transmit", skb, FUNCTION, skb.packet, "drop", reasons.LinkDown(link.name), link=link.name)
         return Dropped(netns=skb.netns.name, reason=drop_reason("device down", walk.node.kernel))
     if link.peer is not None:
         return veth.emit(walk, skb, link)
@@ -44,7 +45,7 @@ def emit(walk: Walk, skb: Skb) -> Next:
 def loop(walk: Walk, skb: Skb, link: Link) -> Next:
     """Loop the packet back to this host; it keeps its route and its connection."""
     skb.packet = with_macs(skb.packet, _NO_MAC, _NO_MAC)
-    walk.step("device transmit", skb, LOOPBACK, skb.packet, "loop", "it comes back in on {0}", link.name, link=link.name)
+    walk.step("device transmit", skb, LOOPBACK, skb.packet, "loop", reasons.LoopedBack(link.name), link=link.name)
     skb.looped = True
     skb.iif, skb.oif, skb.pkt_type = link, None, "host"
     return RECEIVE
@@ -55,8 +56,8 @@ def _through_bond(walk: Walk, skb: Skb, link: Link) -> Next:
     slaves = namespace.ports.get(link.name, ())
     active = next((slave for slave in slaves if slave.up and slave.carrier), None)
     if active is not None:
-        template = "{0} sends it through its slave {1}, with the MAC of {0}"
-        walk.step("device transmit", skb, FUNCTION, skb.packet, "bond", template, link.name, active.name, link=active.name)
+        reason = reasons.SentThroughSlave(link.name, active.name)
+        walk.step("device transmit", skb, FUNCTION, skb.packet, "bond", reason, link=active.name)
     return wire.leave(walk, skb, link)
 
 
@@ -65,17 +66,17 @@ def _on_lower(walk: Walk, skb: Skb, link: Link) -> Next:
     namespace = walk.engine.namespace(skb.netns.name)
     lower = namespace.links.get(link.lower) if link.lower is not None else None
     if lower is not None and (lower.kind in {"bridge", "veth"} or lower.peer is not None):
-        return boundary(walk, skb, "VLAN over an inner device", f"{link.name} on {lower.name}")
+        return boundary(walk, skb, "VLAN over an inner device", link.name, lower.name)
     return wire.leave(walk, skb, link)
 
 
 def _swallow(walk: Walk, skb: Skb, link: Link) -> Next:
-    walk.step("device transmit", skb, FUNCTION, skb.packet, "drop", "{0} is a dummy device: it swallows what it sends", link.name)
+    walk.step("device transmit", skb, FUNCTION, skb.packet, "drop", reasons.SwallowedByDummy(link.name))
     return Dropped(netns=skb.netns.name, reason="NOT_SPECIFIED")
 
 
 def _unknown_tunnel(walk: Walk, skb: Skb, link: Link) -> Next:
-    return boundary(walk, skb, "tunnel", f"{link.name} is of kind {link.kind}")
+    return boundary(walk, skb, "tunnel", link.name, link.kind)
 
 
 def _vrf(walk: Walk, skb: Skb, link: Link) -> Next:

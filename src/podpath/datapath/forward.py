@@ -8,6 +8,7 @@ from podpath.datapath.hook import pass_hook
 from podpath.datapath.netfilter import hooks
 from podpath.datapath.netfilter.verdicts import Accept
 from podpath.datapath.paths import Next
+from podpath.datapath.reasons import routes
 from podpath.datapath.routing.reasons import drop_reason
 from podpath.datapath.skb import Skb, Walk
 from podpath.datapath.trace import Dropped
@@ -19,16 +20,15 @@ def check_forward(walk: Walk, skb: Skb) -> Next:
     """Refuse what must not be forwarded, tell the sender, and count the hop."""
     packet, destination = skb.packet, skb.destination
     if skb.pkt_type != "host":
-        walk.step("forward", skb, FUNCTION, packet, "drop", "a frame to a {0} MAC is not forwarded", skb.pkt_type)
+        walk.step("forward", skb, FUNCTION, packet, "drop", routes.NotForOneHost(skb.pkt_type))
         return Dropped(netns=skb.netns.name, reason=drop_reason("not for one host", walk.node.kernel))
     if packet.ttl <= 1:
-        walk.step("forward", skb, FUNCTION, packet, "reject", "its TTL of {0} ends here", packet.ttl)
+        walk.step("forward", skb, FUNCTION, packet, "reject", routes.TtlExceeded(packet.ttl))
         return icmp.reject(walk, skb, "ttl", "icmp-ttl-exceeded")
     mtu = destination.mtu if destination is not None else 1500
     if packet.length > mtu and (packet.dont_fragment or packet.family == 6):
-        template = "its {0} bytes do not fit the MTU of {1}, and it may not be fragmented"
         spans = destination.spans if destination is not None else ()
-        walk.step("forward", skb, FUNCTION, packet, "reject", template, packet.length, mtu, spans=spans)
+        walk.step("forward", skb, FUNCTION, packet, "reject", routes.MtuExceeded(packet.length, mtu), spans=spans)
         return icmp.reject(walk, skb, "too big", "icmp-frag-needed")
     skb.packet = with_ttl(packet, packet.ttl - 1)
     if skb.oif is not None and skb.oif is skb.iif:
@@ -43,8 +43,7 @@ def _note_redirect(walk: Walk, skb: Skb) -> None:
         return
     nexthop = skb.destination.gateway if skb.destination is not None and skb.destination.gateway else skb.packet.dst
     if any(item.prefix.covers(skb.packet.src) and item.prefix.covers(nexthop) for item in namespace.by_link.get(link.name, ())):
-        template = "it goes back out of {0}, where it came in: its sender is told to use {1} itself (ICMP redirect)"
-        walk.step("forward", skb, FUNCTION, skb.packet, "redirect", template, link.name, nexthop, link=link.name)
+        walk.step("forward", skb, FUNCTION, skb.packet, "redirect", routes.RedirectSent(link.name, nexthop), link=link.name)
 
 
 def forward_hook(walk: Walk, skb: Skb) -> Next:

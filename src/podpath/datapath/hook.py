@@ -24,5 +24,5 @@ def pass_hook(walk: Walk, skb: Skb, hook: str) -> Outcome | Accept:
                 return Dropped(netns=skb.netns.name, reason=reason)
             skb.answer = packet._replace(src=error_source(walk, skb)) if packet.src.is_unspecified else packet
             return Rejected(netns=skb.netns.name, reason=reason, answer=answer)
-        case Queued(why, ask):
-            return Undecided(netns=skb.netns.name, why=why, ask=ask)
+        case Queued(reason, ask):
+            return Undecided(netns=skb.netns.name, reason=reason, ask=ask)

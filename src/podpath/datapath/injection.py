@@ -9,6 +9,7 @@ from podpath.datapath.compiled import Engine
 from podpath.datapath.conntrack.remains import drawn_ports, list_entries
 from podpath.datapath.conversation import answer_to, drive_packet
 from podpath.datapath.exploration import Choices, explore
+from podpath.datapath.reasons.failures import FrameEnded
 from podpath.datapath.skb import Skb, Walk
 from podpath.datapath.trace import Branch, Conversation, Delivered, Transmitted
 from podpath.net.packet import Packet
@@ -37,5 +38,5 @@ def _run(engine: Engine, netns: str, link: str, frame: Packet, choices: Choices)
     arrived = isinstance(trace.outcome, Delivered | Transmitted)
     return Branch(
         assumptions=tuple(choices.made), traces=(trace,), works=arrived, answers=answers, kind="" if arrived else "dropped",
-        failure="" if arrived else trace.deciding.why, tracked=list_entries(walk), drawn_ports=drawn_ports(walk),
+        failure=None if arrived else FrameEnded(trace.deciding.reason), tracked=list_entries(walk), drawn_ports=drawn_ports(walk),
     )  # fmt: skip

@@ -8,6 +8,7 @@ from podpath.datapath.netfilter import hooks
 from podpath.datapath.netfilter.verdicts import Accept
 from podpath.datapath.not_modelled import boundary
 from podpath.datapath.paths import Next
+from podpath.datapath.reasons.devices import ReachedSocket
 from podpath.datapath.skb import Skb, Walk
 from podpath.datapath.trace import Delivered
 from podpath.net import protocols
@@ -23,7 +24,7 @@ def input_hook(walk: Walk, skb: Skb) -> Next:
     """Run INPUT, unless IPVS takes the packet there for one of its services."""
     skb.oif = None
     if IPVS_DEVICE in walk.engine.namespace(skb.netns.name).by_link and _is_scheduled(walk, skb):
-        return boundary(walk, skb, "IPVS", f"{skb.packet.dst} is on {IPVS_DEVICE}")
+        return boundary(walk, skb, "IPVS", skb.packet.dst, IPVS_DEVICE)
     ended = pass_hook(walk, skb, hooks.INPUT)
     return None if isinstance(ended, Accept) else ended
 
@@ -42,6 +43,6 @@ def deliver(walk: Walk, skb: Skb) -> Next:
     if walk.engine.cilium is not None:
         cilium.restore_peer(walk, skb)
     packet = skb.packet
-    what = "the protocol" if packet.protocol not in {protocols.TCP, protocols.UDP} else f"port {packet.dport}"
-    walk.step("socket", skb, FUNCTION, packet, "deliver", "it reaches {0} of {1}", what, skb.netns.name)
+    port = packet.dport if packet.protocol in {protocols.TCP, protocols.UDP} else None
+    walk.step("socket", skb, FUNCTION, packet, "deliver", ReachedSocket(port, skb.netns.name))
     return Delivered(netns=skb.netns.name, packet=packet)

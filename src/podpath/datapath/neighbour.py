@@ -15,9 +15,10 @@ from podpath.datapath.bridge_ports import outside_mac
 from podpath.datapath.destination import Destination
 from podpath.datapath.frames import is_symbolic
 from podpath.datapath.namespace import Namespace
+from podpath.datapath.reasons import neighbours as reasons
+from podpath.datapath.reasons.neighbours import NeighbourReason
 from podpath.datapath.segment import Segment, Station, is_bridge, survey
 from podpath.datapath.skb import Walk
-from podpath.datapath.trace import ArpRequest
 from podpath.net.addresses import Address, Mac
 from podpath.net.packet import Packet
 from podpath.net.provenance import Option, Span
@@ -34,8 +35,7 @@ class Resolution(NamedTuple):
     """What became of asking for a MAC."""
 
     mac: Mac | None
-    template: str
-    arguments: tuple[object, ...]
+    reason: NeighbourReason
     spans: tuple[Span, ...] = ()
     failed: bool = False
     asked: Station | None = None
@@ -53,7 +53,7 @@ def resolve(walk: Walk, namespace: Namespace, link: Link, destination: Destinati
     """Find the MAC of a packet's next hop on a device."""
     nexthop = destination.gateway or packet.dst
     if not _needs_arp(link):
-        return Resolution(None, "{0} needs no link-layer address", (link.name,))
+        return Resolution(None, reasons.NoLinkLayer(link.name))
     own = packet.src if namespace.has_local(packet.src) else None
     key = ("neighbour", link.name, nexthop, own, destination.gateway is None, _has_spoken(walk, namespace, link, nexthop))
     found = namespace.answers.get(key)
@@ -80,9 +80,9 @@ def _recall(walk: Walk, namespace: Namespace, link: Link, nexthop: Address, foun
     """Fall back on what requests taught before: it would not answer this one, yet its MAC is known."""
     key = (namespace.name, link.name, nexthop)
     if key in walk.answered:
-        return Resolution(walk.answered[key], "{0} has the MAC {1}, as it answered before", (nexthop, walk.answered[key]))
+        return Resolution(walk.answered[key], reasons.AnsweredBefore(nexthop, walk.answered[key]))
     if key in walk.heard:
-        return Resolution(walk.heard[key], "{0} has the MAC {1}, as its own ARP request said", (nexthop, walk.heard[key]))
+        return Resolution(walk.heard[key], reasons.SaidItself(nexthop, walk.heard[key]))
     return found
 
 
@@ -95,24 +95,23 @@ def _resolve(walk: Walk, namespace: Namespace, link: Link, destination: Destinat
     target = question.target
     entry = namespace.neighbours.get((link.name, target))
     if entry is not None and entry.mac is not None and entry.state in _FIXED:
-        return Resolution(entry.mac, "{0} has the MAC {1} (entry {2})", (target, entry.mac, entry.state), _span(entry))
+        return Resolution(entry.mac, reasons.EntryUsed(target, entry.mac, entry.state), _span(entry))
     master = namespace.links.get(link.master) if link.master is not None else None
     if master is not None and master.bridge is not None:
-        template = "{0} is asked for on {1}, a port of {2}: the answer comes in on {2}, where nobody waits for it"
-        return Resolution(None, template, (target, link.name, master.name), failed=True)
+        return Resolution(None, reasons.AskedOnPort(target, link.name, master.name), failed=True)
     around = survey(walk, namespace.name, link)
-    refusal = ""
+    refusal = None
     for station in _owners(walk, around, target):
         refusal = answer(walk, station, question.sender, target)
-        if not refusal:
+        if refusal is None:
             return _taught(walk, station, target, entry) or _answered(walk, station, target, entry)
     for station in around.stations:
-        if not answer(walk, station, question.sender, target, proxy=True):
+        if answer(walk, station, question.sender, target, proxy=True) is None:
             return _answered(walk, station, target, entry)
     if entry is not None and entry.mac is not None and entry.state in _USABLE:
-        return Resolution(entry.mac, "{0} has the MAC {1} (entry {2})", (target, entry.mac, entry.state), _span(entry))
-    if refusal:
-        return Resolution(None, "{0} does not answer ARP: {1}", (target, refusal), failed=True)
+        return Resolution(entry.mac, reasons.EntryUsed(target, entry.mac, entry.state), _span(entry))
+    if refusal is not None:
+        return Resolution(None, reasons.ArpRefused(target, refusal), failed=True)
     return _presume(walk, namespace, link, destination, around, question)
 
 
@@ -125,16 +124,14 @@ def _taught(walk: Walk, station: Station, target: Address, entry: Neighbour | No
     own = walk.engine.namespace(station.netns).mac(station.link)
     if entry is None or entry.mac is None or entry.state not in _USABLE or is_symbolic(own) or entry.mac == own:
         return None
-    template = "{0} has the MAC {1} (entry {2}), though {3} in {4} has it with {5}"
-    arguments = (target, entry.mac, entry.state, station.link.name, station.netns, own)
-    return Resolution(entry.mac, template, arguments, _span(entry))
+    reason = reasons.EntryWrong(target, entry.mac, entry.state, station.link.name, station.netns, own)
+    return Resolution(entry.mac, reason, _span(entry))
 
 
 def _answered(walk: Walk, station: Station, target: Address, entry: Neighbour | None) -> Resolution:
     mac = walk.engine.namespace(station.netns).mac(station.link)
     spans = _span(entry) if entry is not None and entry.mac == mac else ()
-    arguments = (target, station.link.name, station.netns, mac)
-    return Resolution(mac, "{0} is answered for by {1} in {2}: {3}", arguments, spans, asked=station)
+    return Resolution(mac, reasons.AnsweredBy(target, station.link.name, station.netns, mac), spans, asked=station)
 
 
 def _presume(
@@ -150,9 +147,7 @@ def _presume(
         )
         ask = f"ip neigh show {target} dev {link.name}"
         if not walk.choices.choose(f"does {target} answer on {link.name} in netns {namespace.name}", options, ask=ask):
-            return Resolution(
-                None, "{0} does not answer ARP on {1} ({2})", (target, link.name, entry.state), _span(entry), failed=True
-            )
+            return Resolution(None, reasons.NeighbourSilent(target, link.name, entry.state), _span(entry), failed=True)
     guessed = destination.route is not None and bool(destination.route.inferred) and destination.gateway is None
     partial = [item for item in around.stations if not walk.engine.namespace(item.netns).netns.addresses.complete]
     if partial and (destination.gateway is not None or guessed or not around.exits):
@@ -160,7 +155,7 @@ def _presume(
     unseen = is_bridge(link) and not namespace.netns.links.complete
     if around.exits or unseen or _has_spoken(walk, namespace, link, target):
         mac = outside_mac(namespace, link, target)
-        return Resolution(mac, "{0} is outside the model and taken to answer: {1}", (target, mac), _span(entry))
+        return Resolution(mac, reasons.PresumedToAnswer(target, mac), _span(entry))
     return _ask_proxy(walk, around, target, link)
 
 
@@ -178,26 +173,20 @@ def _ask_proxy(walk: Walk, around: Segment, target: Address, link: Link) -> Reso
             ask = f"sysctl net.ipv4.conf.{station.link.name}.proxy_arp"
             if walk.choices.choose(f"net.ipv4.conf.{station.link.name}.proxy_arp in netns {other.name}", options, ask=ask):
                 return _answered(walk, station, target, None)
-    return Resolution(None, "nobody answers for {0} on {1}", (target, link.name), failed=True)
+    return Resolution(None, reasons.NobodyAnswers(target, link.name), failed=True)
 
 
 def _with_request(namespace: Namespace, link: Link, found: Resolution, target: Address, sender: Address | None) -> Resolution:
     """Note the ARP request where its sender address belongs to another device: it teaches that address a foreign MAC."""
     found = found._replace(sender=sender)
-    if sender is None or sender.family == 6 or found.template.endswith("(entry {2})"):
+    if sender is None or sender.family == 6 or isinstance(found.reason, reasons.EntryUsed | reasons.ForeignSenderAsked):
         return found
     owner = namespace.addresses.get(sender)
     if owner is None or owner.link in {link.name, "lo"} or namespace.link(owner.link).kind == "dummy":
         return found
-    request = ArpRequest(link.name, namespace.mac(link), sender, target)
-    size = len(found.arguments)
-    template = (
-        f"{found.template}; the ARP request leaves with {{{size}}}'s MAC {{{size + 1}}} and the address {{{size + 2}}} "
-        f"of {{{size + 3}}}"
-    )
-    more = (link.name, request.sender_mac, sender, owner.link, request)
+    request = reasons.ArpRequest(link.name, namespace.mac(link), sender, target)
     spans = (*found.spans, *((owner.span,) if owner.span is not None else ()))
-    return found._replace(template=template, arguments=(*found.arguments, *more), spans=spans)
+    return found._replace(reason=reasons.ForeignSenderAsked(found.reason, request, owner.link), spans=spans)
 
 
 def _span(entry: Neighbour | None) -> tuple[Span, ...]:

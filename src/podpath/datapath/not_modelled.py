@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from podpath.datapath.reasons.boundaries import NotModelled
 from podpath.datapath.skb import Skb, Walk
 from podpath.datapath.trace import Undecided
 
@@ -74,10 +75,9 @@ BOUNDARIES: dict[str, Boundary] = {
 """By name."""
 
 
-def boundary(walk: Walk, skb: Skb, name: str, detail: str = "") -> Undecided:
-    """End a walk at something that is not modelled, with a Step that names it."""
-    item = BOUNDARIES[name]
-    why = f"{item.why}: {detail}" if detail else item.why
+def boundary(walk: Walk, skb: Skb, name: str, *about: object) -> Undecided:
+    """End a walk at something that is not modelled, with a Step that names it, and what it was met at."""
+    reason = NotModelled(name, about)
     link = skb.link.name if skb.link is not None else None
-    walk.step(name, skb, "not modelled", skb.packet, "undecided", "{0}", why, link=link)
-    return Undecided(netns=skb.netns.name, why=why, ask=item.ask)
+    walk.step(name, skb, "not modelled", skb.packet, "undecided", reason, link=link)
+    return Undecided(netns=skb.netns.name, reason=reason, ask=BOUNDARIES[name].ask)

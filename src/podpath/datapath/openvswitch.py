@@ -12,6 +12,7 @@ from podpath.datapath.frames import is_symbolic
 from podpath.datapath.namespace import Namespace
 from podpath.datapath.not_modelled import boundary
 from podpath.datapath.paths import RECEIVE, Next
+from podpath.datapath.reasons.bridges import HandedToSwitch, Switched, SwitchFloods
 from podpath.datapath.routing.reasons import drop_reason
 from podpath.datapath.skb import Skb, Walk
 from podpath.datapath.trace import Dropped
@@ -75,8 +76,8 @@ def emit(walk: Walk, skb: Skb, link: Link) -> Next:
         return wire.leave(walk, skb, link)
     namespace = walk.engine.namespace(HOST)
     dmac = skb.packet.dmac
-    template = "{0} hands it to bridge {1}"
-    walk.step("device transmit", skb, wire.FUNCTION, skb.packet, "transmit", template, link.name, bridge.name, link=link.name)
+    reason = HandedToSwitch(link.name, bridge.name)
+    walk.step("device transmit", skb, wire.FUNCTION, skb.packet, "transmit", reason, link=link.name)
     for other in internal_ports(namespace, bridge):
         if other.name != link.name and dmac == namespace.mac(other):
             skb.link = other
@@ -84,9 +85,8 @@ def emit(walk: Walk, skb: Skb, link: Link) -> Next:
     out = next(iter(system_ports(namespace, bridge)), None)
     if out is None:
         return wire.leave(walk, skb, link)
-    template = "bridge {0} takes it from {1} to {2} (by MAC; its flows are not read)"
     spans = (bridge.span,) if bridge.span is not None else ()
-    walk.step("Open vSwitch", skb, FUNCTION, skb.packet, "switch", template, bridge.name, link.name, out.name, spans=spans)
+    walk.step("Open vSwitch", skb, FUNCTION, skb.packet, "switch", Switched(bridge.name, link.name, out.name), spans=spans)
     skb.port = skb.link = out
     return wire.leave(walk, skb, out)
 
@@ -95,20 +95,17 @@ def receive(walk: Walk, skb: Skb, link: Link) -> Next:
     """Take a frame off a port of the switch: it reaches the internal port that has its MAC, and no other takes it."""
     bridge = bridge_of(walk.node, link)
     if bridge is None:
-        return boundary(walk, skb, "OpenFlow", f"{link.name} is a port of a switch that ovs-vsctl show would name")
+        return boundary(walk, skb, "OpenFlow", link.name)
     namespace = walk.engine.namespace(HOST)
     spans = (bridge.span,) if bridge.span is not None else ()
     dmac = skb.packet.dmac
     inside = internal_ports(namespace, bridge)
     for port in inside:
         if dmac is None or dmac == namespace.mac(port) or (port.mac is None and not is_symbolic(dmac)):
-            template = "bridge {0} takes it from {1} to {2} (by MAC; its flows are not read)"
-            walk.step(
-                "Open vSwitch", skb, FUNCTION, skb.packet, "switch", template, bridge.name, link.name, port.name, spans=spans
-            )
+            reason = Switched(bridge.name, link.name, port.name)
+            walk.step("Open vSwitch", skb, FUNCTION, skb.packet, "switch", reason, spans=spans)
             skb.link = port
             return RECEIVE
-    names = ", ".join(port.name for port in inside) or "no device of the host"
-    template = "bridge {0} floods it, and {1} does not have the MAC {2}"
-    walk.step("Open vSwitch", skb, FUNCTION, skb.packet, "drop", template, bridge.name, names, dmac, spans=spans, link=link.name)
+    floods = SwitchFloods(bridge.name, tuple(port.name for port in inside), dmac)
+    walk.step("Open vSwitch", skb, FUNCTION, skb.packet, "drop", floods, spans=spans, link=link.name)
     return Dropped(netns=skb.netns.name, reason=drop_reason("other host", walk.node.kernel))

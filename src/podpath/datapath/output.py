@@ -8,6 +8,7 @@ from podpath.datapath.netfilter import hooks
 from podpath.datapath.netfilter.verdicts import Accept
 from podpath.datapath.not_modelled import boundary
 from podpath.datapath.paths import Next
+from podpath.datapath.reasons import routes
 from podpath.datapath.routing import reroute
 from podpath.datapath.routing.fib import Flow
 from podpath.datapath.routing.output import FUNCTION, OutputRoute, route_output
@@ -29,15 +30,15 @@ def route(walk: Walk, skb: Skb) -> Next:
     """Find the way and, where the sender left it open, the source address."""
     packet = skb.packet
     if packet.family == 6 and packet.dst.is_link_local and skb.inner is None:
-        return boundary(walk, skb, "IPv6 link-local scope", f"{packet.dst}")
+        return boundary(walk, skb, "IPv6 link-local scope", packet.dst)
     source = None if packet.src.is_unspecified else packet.src
     flow = Flow(packet.dst, source, "lo", None, skb.mark, packet.tos, packet.protocol, packet.sport, packet.dport, skb.uid or 0)
     decided = route_output(walk, walk.engine.namespace(skb.netns.name), flow, any_source=skb.uid is None or skb.by_kernel)
     if decided.destination is None:
         return _fail(walk, skb, decided)
     if skb.tunnel is not None and decided.destination.link is skb.tunnel:
-        template = "the way to {0} leads into {1} again, which drops what it would wrap twice"
-        walk.step("route output", skb, CIRCULAR, packet, "drop", template, packet.dst, skb.tunnel.name, link=skb.tunnel.name)
+        name = skb.tunnel.name
+        walk.step("route output", skb, CIRCULAR, packet, "drop", routes.IntoOwnTunnel(packet.dst, name), link=name)
         return Dropped(netns=skb.netns.name, reason="IP_OUTNOROUTES")
     if source is None and decided.source is not None:
         skb.packet = packet._replace(src=decided.source)
@@ -55,16 +56,16 @@ def _record(walk: Walk, skb: Skb, decided: OutputRoute, stage: str) -> None:
     destination, found = decided.destination, decided.found
     if destination is None:
         return
-    name = destination.link.name if destination.link is not None else "nowhere"
-    template = "{0} goes out on {1}" if destination.gateway is None else "{0} goes out on {1} by {2}"
+    name = destination.link.name if destination.link is not None else None
     near = found.near if found is not None else ()
-    arguments = (skb.packet.dst, name, destination.gateway)
+    reason = routes.RoutedOut(skb.packet.dst, name, destination.gateway)
     function = FUNCTION if stage == "route output" else REROUTE
-    walk.step(stage, skb, function, skb.packet, "route", template, *arguments, spans=destination.spans, near=near, link=name)
+    walk.step(stage, skb, function, skb.packet, "route", reason, spans=destination.spans, near=near, link=name)
 
 
 def _fail(walk: Walk, skb: Skb, decided: OutputRoute) -> Rejected:
-    walk.step("route output", skb, FUNCTION, skb.packet, "reject", decided.template, *decided.arguments, spans=decided.spans)
+    if decided.reason is not None:
+        walk.step("route output", skb, FUNCTION, skb.packet, "reject", decided.reason, spans=decided.spans)
     return Rejected(netns=skb.netns.name, reason="IP_OUTNOROUTES", answer=decided.error)
 
 

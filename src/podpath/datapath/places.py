@@ -8,6 +8,7 @@ from podpath.datapath import cilium, openvswitch
 from podpath.datapath.bridge_ports import outside_mac, place_outside
 from podpath.datapath.frames import with_macs
 from podpath.datapath.namespace import Namespace
+from podpath.datapath.reasons.failures import End
 from podpath.datapath.routing.assumed import likeliest_uplinks, look_up
 from podpath.datapath.routing.fib import Flow
 from podpath.datapath.segment import bridge_over, is_bridge, survey
@@ -40,9 +41,10 @@ class Place(NamedTuple):
     switch: str | None = None
     """The bond or Open vSwitch bridge that the device is a port of: all its ports lead to the same hosts."""
 
-    def __str__(self) -> str:
-        """Say where it is."""
-        return f"a process in {self.netns}" if self.link is None else f"a host behind {self.link.name}"
+    @property
+    def end(self) -> End:
+        """Give what is told of it where a packet is misdelivered."""
+        return End(self.netns, self.link.name if self.link is not None else None)
 
     def same(self, other: Place) -> bool:
         """Tell whether both are one host, as far as the model can tell: uplinks may lead to the same one."""

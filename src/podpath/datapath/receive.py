@@ -11,6 +11,7 @@ from podpath.datapath.netfilter.verdicts import Accept
 from podpath.datapath.nftables import netdev
 from podpath.datapath.not_modelled import boundary
 from podpath.datapath.paths import Next
+from podpath.datapath.reasons import devices, routes
 from podpath.datapath.routing.fib import Flow
 from podpath.datapath.routing.input import FUNCTION, InputRoute, route_input
 from podpath.datapath.routing.reasons import drop_reason
@@ -30,12 +31,12 @@ def receive_device(walk: Walk, skb: Skb) -> Next:
     if link is None:
         return None
     packet = skb.packet
-    walk.step("device receive", skb, DEVICE, packet, "receive", "it comes in on {0}", link.name, link=link.name)
+    walk.step("device receive", skb, DEVICE, packet, "receive", devices.ReceivedOn(link.name), link=link.name)
     if skb.looped:
         return None
     namespace = walk.engine.namespace(skb.netns.name)
     if not link.up:
-        walk.step("device receive", skb, DEVICE, packet, "drop", "{0} is down", link.name, link=link.name)
+        walk.step("device receive", skb, DEVICE, packet, "drop", devices.LinkDown(link.name), link=link.name)
         return Dropped(netns=skb.netns.name, reason=drop_reason("device down", walk.node.kernel))
     if walk.engine.cilium is not None:
         turned = cilium.receive(walk, skb, link)
@@ -61,8 +62,8 @@ def _hand_to_master(walk: Walk, skb: Skb, namespace: Namespace, link: Link) -> N
     if master.kind == "bridge" or (not master.kind and link.port is not None) or master.bridge is not None:
         skb.physin = skb.physout = skb.port = None
         return paths.BRIDGE
-    template = "{0} is a port of {1}: its receive handler hands the frame on before IP sees it"
-    walk.step("device receive", skb, DEVICE, skb.packet, "hand on", template, link.name, master.name, link=master.name)
+    reason = devices.HandedToMaster(link.name, master.name)
+    walk.step("device receive", skb, DEVICE, skb.packet, "hand on", reason, link=master.name)
     skb.link = master
     return _classify(walk, skb, namespace, master)
 
@@ -79,8 +80,8 @@ def _classify(walk: Walk, skb: Skb, namespace: Namespace, link: Link) -> Next:
         skb.pkt_type = "broadcast" if dmac == BROADCAST else "multicast"
         return None
     skb.pkt_type = "otherhost"
-    template = "the frame is for {0}, and {1} has {2}"
-    walk.step("ip receive", skb, IP, skb.packet, "drop", template, dmac, link.name, namespace.mac(link), link=link.name)
+    reason = devices.FrameForOther(dmac, link.name, namespace.mac(link))
+    walk.step("ip receive", skb, IP, skb.packet, "drop", reason, link=link.name)
     return Dropped(netns=skb.netns.name, reason=drop_reason("other host", walk.node.kernel))
 
 
@@ -123,26 +124,23 @@ def route(walk: Walk, skb: Skb) -> Next:
 
 def _record(walk: Walk, skb: Skb, link: Link, decided: InputRoute) -> Next:
     packet, check, found = skb.packet, decided.check, decided.found
-    if check.template:
+    if check.reason is not None:
         word = "drop" if check.cause else "pass"
-        walk.step("rp_filter", skb, VALIDATION, packet, word, check.template, *check.arguments, spans=check.spans, link=link.name)
+        walk.step("rp_filter", skb, VALIDATION, packet, word, check.reason, spans=check.spans, link=link.name)
     near = found.near if found is not None else ()
     if decided.cause:
-        if not check.cause:
-            arguments = decided.arguments
-            walk.step("route input", skb, FUNCTION, packet, "drop", decided.template, *arguments, spans=decided.spans, near=near)
+        if not check.cause and decided.reason is not None:
+            walk.step("route input", skb, FUNCTION, packet, "drop", decided.reason, spans=decided.spans, near=near)
         return _refuse(walk, skb, decided)
     skb.destination = destination = decided.destination
     if decided.path == "local" or destination is None:
-        walk.step("route input", skb, FUNCTION, packet, "local", decided.template, *decided.arguments, spans=decided.spans)
+        if decided.reason is not None:
+            walk.step("route input", skb, FUNCTION, packet, "local", decided.reason, spans=decided.spans)
         return paths.LOCAL
     skb.oif = out = destination.link
-    gateway = destination.gateway
-    name = out.name if out is not None else "nowhere"
-    template = "{0} goes on over {1}" if gateway is None else "{0} goes on over {1} by {2}"
-    arguments = (packet.dst, name, gateway)
-    spans = destination.spans
-    walk.step("route input", skb, FUNCTION, packet, "forward", template, *arguments, spans=spans, near=near, link=name)
+    name = out.name if out is not None else None
+    reason = routes.RoutedOn(packet.dst, name, destination.gateway)
+    walk.step("route input", skb, FUNCTION, packet, "forward", reason, spans=destination.spans, near=near, link=name)
     return paths.FORWARD
 
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from podpath.datapath import openvswitch
 from podpath.datapath.namespace import Namespace
+from podpath.datapath.reasons.bridges import BothIsolated, HairpinOff, Hold, NotInVlan, PortDown, PortState
 from podpath.datapath.skb import Walk
 from podpath.datapath.veth import peer_of
 from podpath.net.addresses import Mac
@@ -137,21 +138,21 @@ def ingress_vlan(bridge: Link, port: Link) -> int | None:
 
 def may_pass(bridge: Link, source: Link | None, port: Link, vlan: int | None) -> bool:
     """Tell whether a bridge lets a frame out of a port (`net/bridge/br_forward.c:should_deliver v6.12`)."""
-    return not why_held(bridge, source, port, vlan)
+    return why_held(bridge, source, port, vlan) is None
 
 
-def why_held(bridge: Link, source: Link | None, port: Link, vlan: int | None) -> str:
-    """Say why a bridge does not let a frame out of a port; empty where it does."""
+def why_held(bridge: Link, source: Link | None, port: Link, vlan: int | None) -> Hold | None:
+    """Say why a bridge does not let a frame out of a port; None where it does."""
     out = port.port or _PLAIN
     if not port.up:
-        return f"{port.name} is down"
+        return PortDown(port.name)
     if out.state != "forwarding":
-        return f"{port.name} is in state {out.state}"
+        return PortState(port.name, out.state)
     if source is not None and source.name == port.name and not out.hairpin:
-        return f"it would go back out of {port.name}, whose hairpin mode is off"
+        return HairpinOff(port.name)
     if source is not None and source.port is not None and source.port.isolated and out.isolated:
-        return f"{source.name} and {port.name} are both isolated"
+        return BothIsolated(source.name, port.name)
     filters = bridge.bridge is not None and bridge.bridge.vlan_filtering
     if filters and vlan is not None and vlan not in out.vlans:
-        return f"{port.name} is not in VLAN {vlan}"
-    return ""
+        return NotInVlan(port.name, vlan)
+    return None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from podpath.datapath.compiled import Engine
 from podpath.datapath.destination import Destination
 from podpath.datapath.exploration import Choices
+from podpath.datapath.reasons import Reason
 from podpath.datapath.trace import NearMiss, RuleHit, Step
 from podpath.net.addresses import Address, Mac
 from podpath.net.packet import Packet
@@ -133,12 +134,12 @@ class Walk:
         function: str,
         before: Packet,
         decision: str,
-        template: str,
-        *arguments: object,
+        reason: Reason,
+        *,
         spans: tuple[Span, ...] = (),
         near: tuple[NearMiss, ...] = (),
         link: str | None = None,
     ) -> None:
         """Record a decision on the packet; `skb.packet` is what it is after it."""
-        fields = (stage, skb.netns.name, function, before, skb.packet, decision, template, arguments, spans, near, link)
+        fields = (stage, skb.netns.name, function, before, skb.packet, decision, reason, spans, near, link)
         self.steps.append(tuple.__new__(Step, fields))  # the constructor of a named tuple unpacks its arguments once more

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from podpath.net.addresses import Address, Mac
+from podpath.datapath.reasons import Reason
+from podpath.datapath.reasons.failures import Failure
+from podpath.datapath.reasons.near import NearReason
 from podpath.net.packet import Packet
 from podpath.net.probe import Probe
 from podpath.net.provenance import Span
@@ -27,20 +29,14 @@ class Step(NamedTuple):
     """Equal to `before` where the stage changed nothing."""
     decision: str
     """One word: `accept`, `drop`, `dnat`, `snat`, `route`, `forward`, `new`, `invalid`, `pass`, ..."""
-    template: str
-    """The reason as a sentence with `{0}` places for `arguments`; formatted only when somebody reads it."""
-    arguments: tuple[object, ...] = ()
+    reason: Reason
+    """What decided, as a value; `report.sentences` says it in words."""
     spans: tuple[Span, ...] = ()
     """The lines that decided, the deciding one first."""
     near: tuple[NearMiss, ...] = ()
     """What almost decided instead: a rule that missed by one match, a route beaten by its metric."""
     link: str | None = None
     """The device that the packet is on or goes to, where that is the point of the step."""
-
-    @property
-    def why(self) -> str:
-        """The reason as a sentence."""
-        return self.template.format(*self.arguments) if self.arguments else self.template
 
 
 class RuleHit(NamedTuple):
@@ -57,7 +53,7 @@ class NearMiss(NamedTuple):
     """A rule or route that did not decide, and what it missed by."""
 
     span: Span
-    why: str
+    reason: NearReason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +102,7 @@ class Undecided:
     """The walk met something that is not modelled or cannot be known."""
 
     netns: str
-    why: str
+    reason: Reason
     ask: str
     """The command or look that would tell; empty where none would."""
 
@@ -162,8 +158,8 @@ class Branch:
     traces: tuple[Trace, ...]
     works: bool | None
     """True: every packet arrived; False: one did not; None: undecided."""
-    failure: str = ""
-    """Where it does not work: one line, e.g. `ACK dropped by KUBE-FORWARD rule 1`."""
+    failure: Failure | None = None
+    """Where it does not work: what became of the packet that failed."""
     kind: str = ""
     """What sort of failure it is, one of `conversation.KINDS`; empty where the connection works."""
     answers: tuple[Trace, ...] = ()
@@ -190,12 +186,3 @@ class Conversation:
     """`ALWAYS`, `SOMETIMES`, `NEVER` works; `UNDECIDED` where the likeliest branch is."""
     truncated: bool = False
     """True where more branches exist than were walked."""
-
-
-class ArpRequest(NamedTuple):
-    """The ARP request (or neighbour solicitation) that resolving a next hop puts on a link."""
-
-    link: str
-    sender_mac: Mac | None
-    sender: Address
-    target: Address

@@ -12,6 +12,8 @@ from podpath.datapath.neighbour import FUNCTION, Resolution, resolve
 from podpath.datapath.netfilter import hooks
 from podpath.datapath.netfilter.verdicts import Accept
 from podpath.datapath.paths import EMIT, Next
+from podpath.datapath.reasons.devices import NoDevice
+from podpath.datapath.reasons.routes import MtuExceeded
 from podpath.datapath.routing.reasons import drop_reason
 from podpath.datapath.skb import Skb, Walk
 from podpath.datapath.trace import Dropped, Rejected
@@ -30,8 +32,8 @@ def check_mtu(walk: Walk, skb: Skb) -> Next:
     packet, destination = skb.packet, skb.destination
     if destination is None or packet.length <= destination.mtu or not packet.dont_fragment:
         return None
-    template = "its {0} bytes do not fit the MTU of {1}, and it may not be fragmented"
-    walk.step("fragmentation", skb, FRAGMENT, packet, "reject", template, packet.length, destination.mtu, spans=destination.spans)
+    reason = MtuExceeded(packet.length, destination.mtu)
+    walk.step("fragmentation", skb, FRAGMENT, packet, "reject", reason, spans=destination.spans)
     if skb.iif is None:
         return Rejected(netns=skb.netns.name, reason=drop_reason("too big", walk.node.kernel), answer="EMSGSIZE")
     return reject(walk, skb, "too big", "icmp-frag-needed")
@@ -41,7 +43,7 @@ def find_neighbour(walk: Walk, skb: Skb) -> Next:
     """Find the MAC of the next hop; a packet whose next hop does not answer ends here."""
     link, destination = skb.oif, skb.destination
     if link is None or destination is None:
-        walk.step("neighbour", skb, FUNCTION, skb.packet, "drop", "it has no device to leave on")
+        walk.step("neighbour", skb, FUNCTION, skb.packet, "drop", NoDevice())
         return Dropped(netns=skb.netns.name, reason=drop_reason("output no route", walk.node.kernel))
     if link.name == "lo":
         return None
@@ -55,14 +57,12 @@ def find_neighbour(walk: Walk, skb: Skb) -> Next:
         return _unreachable(walk, skb, found)
     walk.resolved.add((namespace.name, link.name, destination.gateway or before.dst))
     skb.packet = with_macs(before, namespace.mac(link), found.mac)
-    walk.step(
-        "neighbour", skb, FUNCTION, before, "resolve", found.template, *found.arguments, spans=found.spans, link=link.name
-    )  # fmt: skip
+    walk.step("neighbour", skb, FUNCTION, before, "resolve", found.reason, spans=found.spans, link=link.name)
     return None
 
 
 def _unreachable(walk: Walk, skb: Skb, found: Resolution) -> Dropped | Rejected:
-    walk.step("neighbour", skb, FUNCTION, skb.packet, "reject", found.template, *found.arguments, spans=found.spans)
+    walk.step("neighbour", skb, FUNCTION, skb.packet, "reject", found.reason, spans=found.spans)
     ended = reject(walk, skb, "neighbour failed", "icmp-host-unreachable")
     if skb.iif is None and isinstance(ended, Rejected):
         # The error goes to the own host, over lo, and tells the socket (net/ipv4/route.c:ipv4_link_failure v6.12).

@@ -5,6 +5,7 @@ from __future__ import annotations
 from podpath.datapath import wire
 from podpath.datapath.not_modelled import boundary
 from podpath.datapath.paths import OUTPUT, RECEIVE, Next
+from podpath.datapath.reasons.devices import NoRemoteEnd, TunnelsNested, Unwrapped, Wrapped, WrappedForUnknownEnd
 from podpath.datapath.routing.reasons import drop_reason
 from podpath.datapath.skb import Skb, Walk
 from podpath.datapath.trace import Dropped
@@ -31,8 +32,7 @@ def emit_vxlan(walk: Walk, skb: Skb, link: Link) -> Next:
     if details is None:
         return wire.leave(walk, skb, link)
     if len(skb.wrapped) >= NESTED:
-        template = "{0} is reached from within {1} tunnels: the kernel takes it for a circle"
-        walk.step("device transmit", skb, RECURSION, skb.packet, "drop", template, link.name, NESTED, link=link.name)
+        walk.step("device transmit", skb, RECURSION, skb.packet, "drop", TunnelsNested(link.name, NESTED), link=link.name)
         return Dropped(netns=skb.netns.name, reason=drop_reason("vxlan recursion", walk.node.kernel))
     namespace = walk.engine.namespace(skb.netns.name)
     remote, spans = details.remote, ((link.span,) if link.span is not None else ())
@@ -41,12 +41,11 @@ def emit_vxlan(walk: Walk, skb: Skb, link: Link) -> Next:
             if entry.dst is not None:
                 remote, spans = entry.dst, ((entry.span,) if entry.span is not None else ())
     if remote is None and namespace.netns.fdb.complete:
-        template = "{0} knows no remote end for {1}"
-        walk.step("device transmit", skb, VXLAN, skb.packet, "drop", template, link.name, skb.packet.dmac, link=link.name)
+        reason = NoRemoteEnd(link.name, skb.packet.dmac)
+        walk.step("device transmit", skb, VXLAN, skb.packet, "drop", reason, link=link.name)
         return Dropped(netns=skb.netns.name, reason=drop_reason("vxlan no remote", walk.node.kernel))
     if remote is None:
-        template = "{0} wraps it; the remote end is not in evidence, so the outer packet is not walked"
-        walk.step("device transmit", skb, VXLAN, skb.packet, "encapsulate", template, link.name, link=link.name)
+        walk.step("device transmit", skb, VXLAN, skb.packet, "encapsulate", WrappedForUnknownEnd(link.name), link=link.name)
         return wire.leave(walk, skb, link)
     port = _source_port(walk, skb)
     return _wrap(walk, skb, link, _outer(skb.packet, port, details, remote), spans)
@@ -78,7 +77,7 @@ def emit_ipip(walk: Walk, skb: Skb, link: Link) -> Next:
     """Wrap a packet in IP towards the gateway of its route, as a tunnel without a fixed remote end does."""
     gateway = skb.destination.gateway if skb.destination is not None else None
     if skb.inner is not None:
-        return boundary(walk, skb, "circle", f"{link.name} is reached from within a tunnel")
+        return boundary(walk, skb, "circle", link.name)
     if gateway is None:
         return wire.leave(walk, skb, link)
     inner = skb.packet
@@ -95,10 +94,8 @@ def _wrap(walk: Walk, skb: Skb, link: Link, outer: Packet, spans: tuple[Span, ..
     inner = skb.packet
     skb.packet = outer
     function = VXLAN if outer.protocol == protocols.UDP else IPIP
-    walk.step(
-        "device transmit", skb, function, inner, "encapsulate", "{0} wraps it for {1}", link.name, outer.dst, spans=spans,
-        link=link.name,
-    )  # fmt: skip
+    reason = Wrapped(link.name, outer.dst)
+    walk.step("device transmit", skb, function, inner, "encapsulate", reason, spans=spans, link=link.name)
     if skb.inner is not None and skb.tunnel is not None:
         skb.wrapped = (*skb.wrapped, (skb.inner, skb.tunnel))
     skb.inner, skb.tunnel = inner, link
@@ -120,7 +117,7 @@ def receive(walk: Walk, skb: Skb) -> Next:
     skb.inner, skb.tunnel = skb.wrapped[-1] if skb.wrapped else (None, None)
     skb.wrapped = skb.wrapped[:-1]
     skb.link = device
-    walk.step("tunnel", skb, RECEIVED, outer, "decapsulate", "{0} unwraps it", device.name, link=device.name)
+    walk.step("tunnel", skb, RECEIVED, outer, "decapsulate", Unwrapped(device.name), link=device.name)
     skb.connection, skb.ctinfo, skb.reply, skb.template, skb.destination = None, "", False, None, None
     return RECEIVE
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from podpath.datapath import wire
 from podpath.datapath.paths import RECEIVE, Next
+from podpath.datapath.reasons.devices import HandedToPeer
 from podpath.datapath.skb import Skb, Walk
 from podpath.node.links import Link, Peer
 
@@ -16,8 +17,8 @@ def emit(walk: Walk, skb: Skb, link: Link) -> Next:
     if peer is None:
         return wire.leave(walk, skb, link)
     crosses = peer.netns != skb.netns.name
-    template = "{0} hands it to its peer {1} in {2}" if crosses else "{0} hands it to its peer {1}"
-    walk.step("device transmit", skb, FUNCTION, skb.packet, "hop", template, link.name, peer.link, peer.netns, link=link.name)
+    reason = HandedToPeer(link.name, peer.link, peer.netns, crosses)
+    walk.step("device transmit", skb, FUNCTION, skb.packet, "hop", reason, link=link.name)
     enter(walk, skb, peer)
     return RECEIVE
 

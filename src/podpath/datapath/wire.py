@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from podpath.datapath.reasons.devices import LeftByPort, LeftNode
 from podpath.datapath.skb import Skb, Walk
 from podpath.datapath.trace import Transmitted
 from podpath.node.links import Link
@@ -11,17 +12,12 @@ FUNCTION = "net/core/dev.c:dev_hard_start_xmit v6.12"
 
 def leave(walk: Walk, skb: Skb, link: Link) -> Transmitted:
     """Send the frame out of the node."""
-    template = "it leaves the node on {0}"
-    arguments: tuple[object, ...] = (link.name,)
+    reason: LeftNode | LeftByPort = LeftNode(link.name, link.inferred)
     namespace = walk.engine.namespace(skb.netns.name)
     master = link.bond_slave_of or link.master
     if master is not None and skb.port is None:
-        template = "it leaves the node on {0} with {0}'s own MAC {1}, though {0} is a port of {2}"
-        arguments = (link.name, namespace.mac(link), master)
-    elif link.inferred:
-        template = "it leaves the node on {0} ({1})"
-        arguments = (link.name, link.inferred)
-    walk.step("device transmit", skb, FUNCTION, skb.packet, "transmit", template, *arguments, link=link.name)
+        reason = LeftByPort(link.name, namespace.mac(link), master)
+    walk.step("device transmit", skb, FUNCTION, skb.packet, "transmit", reason, link=link.name)
     outer = skb.packet if skb.inner is not None else None
     device = skb.tunnel.name if skb.tunnel is not None else None
     inside = skb.inner if skb.inner is not None else skb.packet

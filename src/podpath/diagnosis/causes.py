@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from typing import assert_never
 
 from podpath.checks import (
     arp_ignore,
@@ -30,8 +30,30 @@ from podpath.checks import (
     untracked,
     untranslated_reply,
 )
+from podpath.checks.cause import Cause, RulePlace
 from podpath.checks.topology import option_values
+from podpath.datapath.reasons import Reason, bridges, routes
+from podpath.datapath.reasons.boundaries import BoundaryReason
+from podpath.datapath.reasons.bridges import BridgeReason
+from podpath.datapath.reasons.cilium import CiliumReason
+from podpath.datapath.reasons.devices import DeviceReason, FrameForOther
+from podpath.datapath.reasons.neighbours import (
+    ArpIgnored,
+    ArpIgnoredAcrossSubnets,
+    ArpIgnoredElsewhere,
+    ArpIgnoredHostScope,
+    ArpRefused,
+    EntryWrong,
+    ForeignSenderAsked,
+    NeighbourReason,
+    Refusal,
+)
+from podpath.datapath.reasons.routes import RouteReason, TtlExceeded
+from podpath.datapath.reasons.rules import PolicyDecided, RuleReason
+from podpath.datapath.reasons.tracking import ConntrackFull, TrackingReason
+from podpath.datapath.reasons.translation import TranslationReason
 from podpath.datapath.trace import Branch, Delivered, Dropped, Rejected, Step, Trace, Transmitted, Undecided
+from podpath.diagnosis.naming import words_of
 from podpath.diagnosis.unanswered import UNANSWERED
 from podpath.net.provenance import Known, Span
 from podpath.node.netfilter import Chain, Rule, Table
@@ -40,37 +62,6 @@ from podpath.node.node import HOST, Node
 REDIRECTING = ("REDIRECT", "TPROXY")
 """Targets by which a mesh takes a pod's connections to its proxy."""
 HOOKS = ("PREROUTING", "INPUT", "FORWARD", "OUTPUT", "POSTROUTING")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RulePlace:
-    """A rule, with the chain and table that it stands in."""
-
-    netns: str
-    table: Table
-    chain: Chain
-    rule: Rule
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cause:
-    """What ended a connection."""
-
-    check: str
-    """The fault's name in the manual."""
-    branch: Branch
-    trace: Trace
-    """The packet that did not arrive."""
-    step: Step
-    """What decided."""
-    place: RulePlace | None = None
-    """The rule that decided, where one did."""
-
-    @property
-    def key(self) -> tuple[object, ...]:
-        """Tell causes apart: two connections that one rule drops have one cause."""
-        where = self.place.rule.span if self.place is not None else None
-        return self.check, self.step.netns, where or self.step.stage
 
 
 def find_cause(node: Node, branch: Branch) -> Cause | None:
@@ -100,13 +91,24 @@ def _find_wrong_mac(trace: Trace) -> Step | None:
     """Give the step by which a packet that did not arrive was sent to a MAC that its next hop does not have."""
     if isinstance(trace.outcome, (Delivered, Transmitted)):
         return None
-    return next((step for step in trace.steps if step.stage == "neighbour" and ", though " in step.why), None)
+    return next((step for step in trace.steps if isinstance(_resolution(step.reason), EntryWrong)), None)
+
+
+def _resolution(reason: Reason) -> Reason:
+    """Give how a MAC was found, without the request that was sent for it."""
+    return reason.found if isinstance(reason, ForeignSenderAsked) else reason
+
+
+def refusal_of(step: Step) -> Refusal | None:
+    """Give why who has the next hop's address does not answer for it; None where something else decided."""
+    found = _resolution(step.reason)
+    return found.refusal if isinstance(found, ArpRefused) else None
 
 
 def _find_wrong_turn(node: Node, trace: Trace) -> Step | None:
     """Give the host's routing step by which a packet came to a namespace that it was not for, and that ended it."""
     last = trace.deciding
-    if last.netns == HOST or isinstance(trace.outcome, (Delivered, Transmitted)):
+    if last.netns == HOST or isinstance(trace.outcome, (Delivered, Transmitted)) or isinstance(last.reason, TtlExceeded):
         return None
     namespace = node.namespaces.get(last.netns)
     routed = last.stage in ("route input", "forward")
@@ -167,8 +169,8 @@ def find_rule(node: Node, step: Step) -> RulePlace | None:
 
 
 def _chains(table: Table, step: Step) -> Iterator[Chain]:
-    """Give the chains that the step names, in every state that the evidence leaves possible; all where it names none."""
-    named = [table.chains[name] for name in step.arguments if isinstance(name, str) and name in table.chains]
+    """Give the chain that the step names, in every state that the evidence leaves possible; all where it names none."""
+    named = [table.chains[name] for name in words_of(step.reason) if name in table.chains]
     for fact in named or table.chains.values():
         if isinstance(fact, Known):
             yield fact.value
@@ -183,7 +185,6 @@ def _hook_of(step: Step) -> str:
 
 
 def _name(branch: Branch, trace: Trace, step: Step, place: RulePlace | None) -> str:
-    reason = trace.outcome.reason if isinstance(trace.outcome, (Dropped, Rejected)) else ""
     if branch.kind == UNANSWERED:
         return missing_masquerade.NAME
     if branch.kind == "refused":
@@ -192,16 +193,85 @@ def _name(branch: Branch, trace: Trace, step: Step, place: RulePlace | None) -> 
         return missing_masquerade.NAME
     if branch.kind == "reply not translated":
         return bridge_netfilter.NAME if _is_bridged(trace) else untranslated_reply.NAME
-    if "table full" in step.why:
-        return conntrack_full.NAME
-    if _hook_of(step):
-        return _name_rule(trace, step, place)
-    if reason == "IP_RPFILTER":
-        return rp_filter.NAME
-    for fits, name in _BY_STEP:
-        if fits(trace, step, reason):
-            return name
-    return untranslated_reply.NAME if branch.kind == "stray" else no_route.NAME
+    named = _name_decided(trace, step, place)
+    return named or (untranslated_reply.NAME if branch.kind == "stray" else no_route.NAME)
+
+
+def _name_decided(trace: Trace, step: Step, place: RulePlace | None) -> str:
+    """Name the fault that the deciding step stands for; empty where what it says is no fault by itself."""
+    reason = step.reason
+    if isinstance(reason, RuleReason | TranslationReason | TrackingReason):
+        return conntrack_full.NAME if isinstance(reason, ConntrackFull) else _name_rule(trace, step, place)
+    if isinstance(reason, RouteReason):
+        return _name_route(trace, step, reason)
+    if isinstance(reason, NeighbourReason):
+        return _name_neighbour(step)
+    if isinstance(reason, BridgeReason):
+        return _name_bridge(reason)
+    if isinstance(reason, DeviceReason):
+        return foreign_arp.NAME if isinstance(reason, FrameForOther) else ""
+    if isinstance(reason, CiliumReason | BoundaryReason):
+        return ""
+    assert_never(reason)
+
+
+def _name_route(trace: Trace, step: Step, reason: RouteReason) -> str:  # noqa: C901, PLR0911  # one arm for each fault
+    match reason:
+        case routes.ForwardingOff():
+            return ip_forward.NAME
+        case routes.MtuExceeded():
+            return packet_size.NAME
+        case routes.TtlExceeded():
+            return routing_loop.NAME
+        case routes.ReversePathFailed():
+            return rp_filter.NAME
+        case routes.LoopbackFromWire() | routes.LoopbackStays():
+            return route_localnet.NAME
+        case routes.OwnSource() | routes.SourceOfType():
+            return hairpin.NAME if _returns_home(trace, step) else source_refused.NAME
+        case routes.MartianSource():
+            return source_refused.NAME
+        case routes.MartianDestination() | routes.DestinationOfType():
+            return no_route.NAME
+        case (
+            routes.NoRoute() | routes.RouteRefuses() | routes.PolicyRuleRefuses() | routes.NoAddressOf() | routes.NoDeviceChosen()
+        ):
+            return route_localnet.NAME if _leaves_loopback(step) else no_route.NAME
+        case routes.IntoOwnTunnel():
+            return no_route.NAME
+        case routes.NotForOneHost() | routes.RedirectSent() | routes.ReversePathHolds():
+            return ""
+        case routes.RoutedOut() | routes.RoutedOn() | routes.LocalAddress() | routes.LimitedBroadcast():
+            return ""
+        case _:
+            assert_never(reason)
+
+
+def _name_neighbour(step: Step) -> str:
+    refusal = refusal_of(step)
+    match refusal:
+        case ArpIgnored() | ArpIgnoredElsewhere() | ArpIgnoredAcrossSubnets() | ArpIgnoredHostScope():
+            return arp_ignore.NAME
+        case routes.ForwardingOff():
+            return ip_forward.NAME
+        case routes.ReversePathFailed():
+            return rp_filter.NAME
+        case routes.OwnSource():
+            return source_refused.NAME
+        case routes.SourceOfType(type="local"):
+            return source_refused.NAME
+        case _:
+            return neighbour_failed.NAME
+
+
+def _name_bridge(reason: BridgeReason) -> str:
+    match reason:
+        case bridges.NotSentOut(hold=bridges.HairpinOff()):
+            return hairpin.NAME
+        case bridges.SwitchFloods():
+            return foreign_arp.NAME
+        case _:
+            return ""
 
 
 def _is_unanswerable(branch: Branch, trace: Trace, step: Step) -> bool:
@@ -217,7 +287,7 @@ def _name_rule(trace: Trace, step: Step, place: RulePlace | None) -> str:
         return no_endpoints.NAME
     if "INVALID" in states:
         return chain_order.NAME
-    if place is None and _hook_of(step) == "FORWARD":
+    if isinstance(step.reason, PolicyDecided) and _hook_of(step) == "FORWARD":
         return forward_policy.NAME
     if any(other.decision in ("untracked", "notrack") for other in trace.steps):
         return untracked.NAME
@@ -239,54 +309,19 @@ def _is_bridged(trace: Trace) -> bool:
     return any(step.stage.startswith("bridge") for step in trace.steps)
 
 
-def _says(*words: str) -> Callable[[Trace, Step, str], bool]:
-    """Make a test for words in the step's reason or the kernel's drop reason."""
-    return lambda _, step, reason: any(word in step.why or word in reason for word in words)
-
-
-def _at(*stages: str) -> Callable[[Trace, Step, str], bool]:
-    return lambda _, step, __: step.stage in stages
-
-
-def _both(*tests: Callable[[Trace, Step, str], bool]) -> Callable[[Trace, Step, str], bool]:
-    return lambda trace, step, reason: all(test(trace, step, reason) for test in tests)
-
-
-def _returns_home(trace: Trace, step: Step, reason: str) -> bool:
+def _returns_home(trace: Trace, step: Step) -> bool:
     """Tell whether a pod refuses its own packet, which came back to it from its own service."""
-    _ = reason
-    return step.stage == "rp_filter" and step.netns == trace.start and step.netns != HOST
+    return step.netns == trace.start and step.netns != HOST
 
 
-def _leaves_loopback(trace: Trace, step: Step, reason: str) -> bool:
+def _leaves_loopback(step: Step) -> bool:
     """Tell whether a packet with a loopback source was sent to another device by a rule."""
-    _ = trace, reason
     return step.before.src.is_loopback and step.stage in ("route output", "reroute")
-
-
-_BY_STEP: tuple[tuple[Callable[[Trace, Step, str], bool], str], ...] = (
-    (_says("does not forward", "IP_INADDRERRORS"), ip_forward.NAME),
-    (_says("do not fit the MTU", "PKT_TOO_BIG"), packet_size.NAME),
-    (_says("its TTL of"), routing_loop.NAME),
-    (_says("does not have the MAC", "the frame is for "), foreign_arp.NAME),
-    (_both(_at("neighbour"), _says("arp_ignore")), arp_ignore.NAME),
-    (_both(_at("neighbour"), _says("rp_filter is")), rp_filter.NAME),
-    (_both(_at("neighbour"), _says("own address", "of type local")), source_refused.NAME),
-    (_at("neighbour"), neighbour_failed.NAME),
-    (_says("hairpin"), hairpin.NAME),
-    (_returns_home, hairpin.NAME),
-    (_leaves_loopback, route_localnet.NAME),
-    (_says("IP_LOCALNET", "127.0.0.0/8", "route_localnet"), route_localnet.NAME),
-    (_at("rp_filter"), source_refused.NAME),
-    (_says("IP_INVALID_SOURCE", "IP_LOCAL_SOURCE"), source_refused.NAME),
-    (_at("route input", "route output", "reroute"), no_route.NAME),
-)
-"""The fault that a deciding step stands for: the first row that fits. A step of netfilter is judged by its rule."""
 
 
 def marks_of(cause: Cause) -> tuple[str, ...]:
     """Give the words within the evidence lines that decide."""
-    words = [str(argument) for argument in cause.step.arguments if isinstance(argument, (str, int)) and len(str(argument)) > 1]
+    words = [word for word in words_of(cause.step.reason) if len(word) > 1]
     if cause.place is not None:
         rule = cause.place.rule
         words += [*_states(rule), *((rule.target.name,) if rule.target is not None else ())]

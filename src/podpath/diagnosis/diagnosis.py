@@ -7,8 +7,11 @@ cannot be built.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from podpath.checks.finding import Finding
+from podpath.datapath.reasons import Reason
+from podpath.datapath.reasons.failures import Failure
 from podpath.datapath.trace import Conversation
 from podpath.diagnosis.forbids import Forbids
 from podpath.diagnosis.meeting import Meeting
@@ -17,13 +20,21 @@ from podpath.net.provenance import Gap
 from podpath.node.case import Contradiction
 
 
+class Otherwise(NamedTuple):
+    """A value by which a connection that works would fail."""
+
+    meaning: str
+    failure: Failure | None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
     """A fact that is missing, the command that tells it, and what each answer would mean."""
 
-    fact: str
+    fact: str | Reason
+    """What is not known: a fact, or what a walk could not decide."""
     ask: str
-    decides: tuple[str, ...]
+    decides: tuple[str | Otherwise, ...]
     """One line for each possible value: `1 or 2: the reply is dropped at lxc1234; 0: look at FORWARD next`."""
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
 
-from podpath.diagnosis.causes import Cause, find_cause
+from podpath.checks.cause import Cause
+from podpath.diagnosis.causes import find_cause
 from podpath.diagnosis.hypotheses import suppose_unshown, turn_stated_facts
 from podpath.diagnosis.symptoms import Symptom
 from podpath.diagnosis.worlds import Judgement, Supposition, World, judge, list_worlds

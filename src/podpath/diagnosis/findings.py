@@ -7,12 +7,13 @@ from dataclasses import replace
 from itertools import chain
 
 from podpath.checks import cni_chain, conntrack_full, duplicate_address, enslaved_route, foreign_arp
+from podpath.checks.cause import Cause, Claim, PacketStory
 from podpath.checks.finding import Finding, Repair
 from podpath.datapath.trace import Step
-from podpath.diagnosis.causes import Cause, find_rule, marks_of, spans_of
+from podpath.diagnosis.causes import find_rule, marks_of, spans_of
 from podpath.diagnosis.difference.chains import ChainDifference, compare_chains
 from podpath.diagnosis.explanations import Explanation
-from podpath.diagnosis.narrative import claim_of, narrate, telling_steps
+from podpath.diagnosis.narrative import telling_steps
 from podpath.diagnosis.proof import Prover
 from podpath.diagnosis.repairs import PREVENTIONS, list_repairs
 from podpath.diagnosis.repairs_rules import move_to
@@ -51,9 +52,9 @@ def _make(explanation: Explanation, cause: Cause, judged: Sequence[Judgement], p
     return Finding(
         check=cause.check,
         severity="cause",
-        claim=" ".join((claim_of(cause), *_too_late(repairs))),
+        claim=Claim(cause=cause, too_late=tuple(_moved(repairs))),
         evidence=tuple(dict.fromkeys((*evidence[:1], *(rule.span for rule in _moved(repairs)), *evidence[1:]))),
-        reasoning=(*narrate(cause), *_supposed(stated), *_where_it_works(differences)),
+        reasoning=(*_stories(cause), *_supposed(stated), *_where_it_works(differences)),
         breaks=tuple(dict.fromkeys(judgement.symptom.words for judgement in judged)),
         repairs=repairs,
         prevention=PREVENTIONS.get(cause.check, ""),
@@ -72,10 +73,12 @@ def _moved(repairs: Sequence[Repair]) -> Iterator[Rule]:
             yield from deleted
 
 
-def _too_late(repairs: Sequence[Repair]) -> Iterator[str]:
-    for rule in _moved(repairs):
-        name = rule.target.name if rule.target is not None else "a rule"
-        yield f"{name} (rule {rule.position} of {rule.chain}), which would have let it pass, stands later."
+def _stories(cause: Cause) -> Iterator[PacketStory]:
+    """Give each packet up to the failing one."""
+    for trace in cause.branch.traces:
+        yield PacketStory(cause=cause, trace=trace)
+        if trace is cause.trace:
+            break
 
 
 def _evidence(

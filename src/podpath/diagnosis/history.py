@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from podpath.checks.cause import Claim
 from podpath.checks.finding import Finding
 from podpath.diagnosis.diagnosis import Diagnosis, Question
 from podpath.diagnosis.verdict import Verdict
@@ -51,7 +52,8 @@ def _join(finding: Finding, chronicle: Chronicle) -> Finding:
     claim = finding.claim
     if story.before is not None:
         known = "What set it" if finding.certainty == 1 else "What may have set it"
-        claim = f"{claim} {known}: {story.strike.mark.words}, {tell_before(story.before)}."
+        remark = f"{known}: {story.strike.mark.words}, {tell_before(story.before)}."
+        claim = claim.with_remark(remark) if isinstance(claim, Claim) else f"{claim} {remark}"
     return replace(
         finding,
         claim=claim,

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from podpath.checks.cause import Cause
 from podpath.checks.finding import Repair
 from podpath.datapath.compiled import Engine
 from podpath.datapath.conversation import converse
 from podpath.datapath.trace import Branch, Conversation
-from podpath.diagnosis.causes import Cause, find_cause
+from podpath.diagnosis.causes import find_cause
 from podpath.diagnosis.symptoms import Symptom
 from podpath.diagnosis.worlds import Judgement, World, deviations_of
 from podpath.net.probe import Probe

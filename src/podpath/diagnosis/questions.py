@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import assert_never
 
 from podpath.datapath.trace import Branch, Conversation, Undecided
-from podpath.diagnosis.diagnosis import Question
+from podpath.diagnosis.diagnosis import Otherwise, Question
 from podpath.diagnosis.explanations import Explanation
 from podpath.diagnosis.forbids import (
     BranchesTruncated,
@@ -82,7 +82,7 @@ def ask_undecided(judgements: Iterable[Judgement]) -> tuple[Question, ...]:
         for outcome in _boundaries(judgement.conversation):
             ask = outcome.ask or f"look at netns {outcome.netns}"
             found.setdefault(
-                ask, Question(fact=outcome.why, ask=ask, decides=(f"then {judgement.symptom.probe} can be walked on",))
+                ask, Question(fact=outcome.reason, ask=ask, decides=(f"then {judgement.symptom.probe} can be walked on",))
             )
     return tuple(found.values())[:MOST]
 
@@ -104,7 +104,7 @@ def _breaking(conversation: Conversation, branch: Branch) -> Iterator[Question]:
         if other.works is False and len(turned) == 1 and turned[0].ask:
             made = turned[0]
             usual = likeliest.get(made.fact, "otherwise")
-            yield Question(fact=made.fact, ask=made.ask, decides=(f"{made.meaning}: {other.failure}", f"{usual}: it works"))
+            yield Question(fact=made.fact, ask=made.ask, decides=(Otherwise(made.meaning, other.failure), f"{usual}: it works"))
 
 
 def ask_for_ends(unplaced: Iterable[Unplaced]) -> tuple[Question, ...]:

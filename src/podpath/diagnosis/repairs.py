@@ -25,9 +25,9 @@ from podpath.checks import (
     untracked,
     untranslated_reply,
 )
+from podpath.checks.cause import Cause
 from podpath.checks.finding import Repair
 from podpath.diagnosis import repairs_routes, repairs_rules, repairs_settings
-from podpath.diagnosis.causes import Cause
 from podpath.node.node import Node
 
 Generator = Callable[[Node, Cause], Iterator[Repair]]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from podpath.checks.cause import Cause, RulePlace
 from podpath.checks.finding import Repair
 from podpath.checks.topology import find_chain, find_tables
-from podpath.diagnosis.causes import Cause, RulePlace
 from podpath.net import protocols
 from podpath.net.addresses import PortRange, Prefix
 from podpath.net.packet import Packet

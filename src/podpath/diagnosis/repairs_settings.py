@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 
 from podpath.checks import bridge_netfilter, ip_forward, stale_conntrack
+from podpath.checks.cause import Cause
 from podpath.checks.finding import Repair
 from podpath.checks.topology import device_key, find_link
-from podpath.diagnosis.causes import Cause
+from podpath.datapath.reasons.routes import LoopbackFromWire, LoopbackStays, ReversePathFailed
+from podpath.diagnosis.causes import refusal_of
 from podpath.net.addresses import IfName
 from podpath.net.provenance import Known
 from podpath.node.change import SetLink, SetSysctl
 from podpath.node.node import HOST, Node
 
-_NAMED = re.compile(r"larger of all and (?P<device>\S+?)\)")
-"""The device that a refused ARP request came in on, as the step spells it."""
-
 
 def switch_filter_off(node: Node, cause: Cause) -> Iterator[Repair]:
     """Set the reverse-path filter to 0 for the device, and for `all`, unless that alone is known to be 0 already."""
-    asked = _NAMED.search(cause.step.why) if cause.step.stage == "neighbour" else None
+    refusal = refusal_of(cause.step)
+    asked = refusal if isinstance(refusal, ReversePathFailed) else None
     netns = HOST if asked is not None else cause.step.netns
-    device = asked["device"] if asked is not None else _last_device(cause)
+    device = asked.device if asked is not None else _last_device(cause)
     yield from _set_for_device(node, netns, device, ("rp_filter", "0"), "switch the reverse-path filter off")
 
 
@@ -56,8 +55,11 @@ def let_host_forward(node: Node, cause: Cause) -> Iterator[Repair]:
 def let_loopback_in(node: Node, cause: Cause) -> Iterator[Repair]:
     """Let loopback addresses in (and out) on the device that refuses them."""
     _ = node
-    words = [word for word in cause.step.arguments if isinstance(word, str) and find_link(node.host, word) is not None]
-    device = IfName(words[-1] if words else cause.step.link or "all")
+    match cause.step.reason:
+        case LoopbackFromWire(link=link) | LoopbackStays(link=link):
+            device = IfName(link)
+        case _:
+            device = IfName(cause.step.link or "all")
     yield _write(cause.step.netns, {device_key(4, device, "route_localnet"): "1"}, f"let loopback addresses pass {device}")
 
 

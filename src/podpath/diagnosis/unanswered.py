@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from podpath.datapath.reasons.failures import LeftForOwnPod, LeftUntranslated
 from podpath.datapath.trace import Branch, Conversation, Trace, Transmitted
 from podpath.net.addresses import Address, Prefix
 from podpath.node.node import HOST, Node
@@ -38,11 +39,11 @@ def _cut(node: Node, branch: Branch) -> Branch:
         kept = branch.traces[: place + 1]
         left = trace.outcome.packet
         if _is_on_node(node, left.dst):
-            failure = f"{trace.name} left the node on {trace.outcome.link}, though {left.dst} is a pod of it"
+            failure = LeftForOwnPod(trace.name, trace.outcome.link, left.dst)
             return replace(branch, traces=kept, works=False, kind=LOST, failure=failure)
         if _is_unanswerable(node, trace):
-            failure = f"{trace.name} left the node as {left}: nobody answers {left.src}"
-            return replace(branch, traces=kept, works=False, kind=UNANSWERED, failure=failure)
+            unanswered = LeftUntranslated(trace.name, left)
+            return replace(branch, traces=kept, works=False, kind=UNANSWERED, failure=unanswered)
     return branch
 
 

@@ -76,7 +76,7 @@ def compare_branch(branch: Branch, seen: Evidence, ignored: frozenset[str] = fro
     works = seen.observation.application == "ok"
     if seen.observation.application and _answered(branch) is not works:
         differences.append(
-            Difference(what="application", predicted=branch.failure or str(branch.works), observed=seen.observation.application)
+            Difference(what="application", predicted=branch.kind or str(branch.works), observed=seen.observation.application)
         )
     reason = _predicted_drop(branch.last)
     if reason and reason not in seen.drops:

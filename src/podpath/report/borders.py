@@ -8,6 +8,7 @@ from podpath.datapath.trace import Assumption, Branch, Delivered, Dropped, Rejec
 from podpath.net.packet import Packet
 from podpath.net.provenance import Gap, Span
 from podpath.report.escape import escape
+from podpath.report.sentences import spell_failure, spell_near, spell_reason
 
 
 class Quote(TypedDict):
@@ -76,7 +77,7 @@ def branch_object(branch: Branch) -> dict[str, object]:
     return {
         "assumptions": [assumption_object(made) for made in branch.assumptions],
         "works": branch.works,
-        "failure": escape(branch.failure),
+        "failure": escape(spell_failure(branch.failure)),
     }
 
 
@@ -108,11 +109,11 @@ def _step_object(step: Step) -> StepObject:
         link=escape(step.link) if step.link is not None else None,
         function=escape(step.function),
         decision=escape(step.decision),
-        why=escape(step.why),
+        why=escape(spell_reason(step.reason)),
         before=_packet(step.before),
         after=_packet(step.after),
         evidence=[quote_object(span) for span in step.spans],
-        near=[{**quote_object(near.span), "why": escape(near.why)} for near in step.near],
+        near=[{**quote_object(near.span), "why": escape(spell_near(near.reason))} for near in step.near],
     )
 
 

@@ -21,6 +21,7 @@ from podpath.node.case import CapturedPoint
 from podpath.report.diagnosis_text import WEIGHTY, render_gaps
 from podpath.report.escape import escape
 from podpath.report.finding_text import render_finding, render_short
+from podpath.report.sentences.narrative import spell_claim
 from podpath.report.style import Style
 
 LISTED = 8
@@ -35,7 +36,7 @@ def render_capture(answer: CaptureAnswer, style: Style, drawings: Sequence[str] 
     shown = weighty if style.verbose else weighty[:LISTED]
     for number, finding in enumerate(shown):
         if number:
-            lines += ["", *_head(style, "bad", "FAULT", finding.claim)]
+            lines += ["", *_head(style, "bad", "FAULT", spell_claim(finding.claim))]
         lines += [
             *render_finding(finding, style),
             "",
@@ -54,7 +55,7 @@ def render_capture(answer: CaptureAnswer, style: Style, drawings: Sequence[str] 
 
 def _headline(answer: CaptureAnswer, weighty: Sequence[Finding], style: Style) -> list[str]:
     if weighty:
-        return _head(style, "bad", "CAUSE" if weighty[0].severity == "cause" else "FAULT", weighty[0].claim)
+        return _head(style, "bad", "CAUSE" if weighty[0].severity == "cause" else "FAULT", spell_claim(weighty[0].claim))
     if answer.verdict == "undecided":
         return _head(style, "warn", "UNDECIDED", "; ".join(say_capture_forbids(one) for one in answer.forbids))
     packets = sum(point.packets for point in answer.points)

@@ -17,6 +17,9 @@ from podpath.report.finding_text import INDENT, render_finding, render_short
 from podpath.report.parting_text import render_partings
 from podpath.report.path import describe_outcome, render_path
 from podpath.report.quotes import quote
+from podpath.report.sentences import spell_failure
+from podpath.report.sentences.narrative import spell_claim, spell_link
+from podpath.report.sentences.questions import spell_answer, spell_fact
 from podpath.report.style import Style
 
 WEIGHTY = ("cause", "fault")
@@ -55,7 +58,7 @@ def _headline(diagnosis: Diagnosis, style: Style) -> list[str]:
         case Verdict.FAULT:
             word = "CAUSE" if weighty[0].severity == "cause" else "FAULT"
             where = f"on {diagnosis.node}: " if diagnosis.node else ""
-            return _head(style, "bad", word, where + weighty[0].claim)
+            return _head(style, "bad", word, where + spell_claim(weighty[0].claim))
         case Verdict.POSSIBLE if diagnosis.forbids:
             return _head(style, "warn", "UNDECIDED", _undecided(diagnosis))
         case Verdict.POSSIBLE:
@@ -114,7 +117,7 @@ def _faults(findings: Sequence[Finding], style: Style) -> list[str]:
     sure = [finding for finding in weighty if finding.certainty == 1] or weighty
     for number, finding in enumerate(sure):
         if number:
-            lines += ["", *_head(style, "bad", "AND" if finding.severity == "cause" else "FAULT", finding.claim)]
+            lines += ["", *_head(style, "bad", "AND" if finding.severity == "cause" else "FAULT", spell_claim(finding.claim))]
         lines += render_finding(finding, style)
         lines += ["", f"  {style.paint('dim', f'more: podpath explain {escape(finding.check)}')}"]
     unsure = [finding for finding in weighty if finding not in sure]
@@ -132,8 +135,9 @@ def _alternatives(findings: Sequence[Finding], style: Style) -> list[str]:
     lines: list[str] = []
     for number, finding in enumerate(findings, 1):
         share = style.paint("dim", f"({finding.certainty:.0%})")
-        lines += ["", *style.wrap(f"{escape(finding.claim)} {share}", f"{number}. ")]
-        lines += [line for reason in (*finding.reasoning, *finding.history) for line in style.wrap(escape(reason), "   ")]
+        lines += ["", *style.wrap(f"{escape(spell_claim(finding.claim))} {share}", f"{number}. ")]
+        for link in (*finding.reasoning, *finding.history):
+            lines += style.wrap(escape(spell_link(link)), "   ")
         lines += [f"     {style.paint('dim', escape(quote(span)))}" for span in finding.evidence[:SHOWN]]
         lines += [line for item in finding.breaks for line in style.wrap(escape(item), "   explains: ", "     ")]
         for repair in finding.repairs[:1]:
@@ -148,8 +152,8 @@ def _questions(questions: Sequence[Question], style: Style) -> list[str]:
     shown = questions if style.verbose else questions[:SHOWN]
     for question in shown:
         lines.append(f"  {style.paint('command', escape(question.ask))}")
-        lines += style.wrap(f"tells {escape(question.fact)}", INDENT)
-        lines += [line for answer in question.decides for line in style.wrap(escape(answer), f"{INDENT}- ")]
+        lines += style.wrap(f"tells {escape(spell_fact(question.fact))}", INDENT)
+        lines += [line for answer in question.decides for line in style.wrap(escape(spell_answer(answer)), f"{INDENT}- ")]
     return lines + _left_out(len(questions) - len(shown), "question", style)
 
 
@@ -163,7 +167,7 @@ def _walked(diagnosis: Diagnosis, style: Style) -> list[str]:
             f"{escape(str(conversation.probe))}: {verdict_in_words(conversation)}", f"  {_mark(conversation, style)} ", "    "
         )
         if branch is not None and branch.failure and id(branch) not in shown_already:
-            lines += style.wrap(escape(branch.failure), INDENT)
+            lines += style.wrap(escape(spell_failure(branch.failure)), INDENT)
             if style.verbose:
                 lines += render_path(branch, style, INDENT)
     lines += _left_out(len(diagnosis.conversations) - len(walked), "connection", style)

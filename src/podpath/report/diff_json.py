@@ -12,6 +12,8 @@ from podpath.report.borders import gap_object, quote_object
 from podpath.report.clearance_words import forbids_object
 from podpath.report.diagnosis_text import representative
 from podpath.report.escape import escape
+from podpath.report.sentences import spell_failure
+from podpath.report.sentences.narrative import spell_claim
 
 SCHEMA = "podpath/diff/v1"
 
@@ -36,7 +38,7 @@ def _explanation(explanation: Explanation) -> dict[str, object]:
         "differences": _differences(explanation.differences),
         "alternatives": [_differences(taken) for taken in explanation.others],
         "probes": [escape(str(probe)) for probe in explanation.probes],
-        "faults": [{"check": finding.check, "claim": escape(finding.claim)} for finding in explanation.findings],
+        "faults": [{"check": finding.check, "claim": escape(spell_claim(finding.claim))} for finding in explanation.findings],
         "proven": "simulated",
     }
 
@@ -63,5 +65,5 @@ def _outcome(outcome: Outcome) -> dict[str, object]:
         "probe": escape(str(outcome.probe)),
         "here": describe(outcome.here),
         "there": describe(outcome.there),
-        "failure": escape(branch.failure) if branch is not None else "",
+        "failure": escape(spell_failure(branch.failure)) if branch is not None else "",
     }

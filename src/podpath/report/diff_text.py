@@ -14,6 +14,8 @@ from podpath.report.clearance_words import name_forbids
 from podpath.report.diagnosis_text import render_forbids, render_gaps, representative
 from podpath.report.escape import escape
 from podpath.report.quotes import quote, render_quotes
+from podpath.report.sentences import spell_failure
+from podpath.report.sentences.narrative import spell_claim
 from podpath.report.style import Style
 
 T = TypeVar("T")
@@ -81,7 +83,7 @@ def _explanation(explanation: Explanation, style: Style) -> list[str]:
             f"{escape(str(probe))} fails here, and works once this is as it is there", f"{INDENT}- ", f"{INDENT}  "
         )
     for finding in explanation.findings:
-        lines += style.wrap(f"{escape(finding.check)}: {escape(finding.claim)}", f"{INDENT}- ", f"{INDENT}  ")
+        lines += style.wrap(f"{escape(finding.check)}: {escape(spell_claim(finding.claim))}", f"{INDENT}- ", f"{INDENT}  ")
     here = [span for each in explanation.differences for span in each.here]
     there = [span for each in explanation.differences for span in each.there]
     for title, spans in (("here", here), ("there", there)):
@@ -111,7 +113,7 @@ def _walked(comparison: NodeComparison, style: Style) -> list[str]:
 
 def _failure(outcome: Outcome, style: Style) -> list[str]:
     branch = representative(outcome.here) if outcome.fails_here else None
-    return style.wrap(f"here: {escape(branch.failure)}", INDENT) if branch is not None and branch.failure else []
+    return style.wrap(f"here: {escape(spell_failure(branch.failure))}", INDENT) if branch is not None and branch.failure else []
 
 
 def _rest(comparison: NodeComparison, style: Style) -> list[str]:

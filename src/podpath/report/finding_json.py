@@ -5,6 +5,7 @@ from __future__ import annotations
 from podpath.checks.finding import Finding, Repair
 from podpath.report.borders import quote_object
 from podpath.report.escape import escape
+from podpath.report.sentences.narrative import spell_claim, spell_link
 
 
 def finding_object(finding: Finding) -> dict[str, object]:
@@ -12,9 +13,9 @@ def finding_object(finding: Finding) -> dict[str, object]:
     return {
         "check": finding.check,
         "severity": finding.severity,
-        "claim": escape(finding.claim),
+        "claim": escape(spell_claim(finding.claim)),
         "evidence": [quote_object(span) for span in finding.evidence],
-        "reasoning": [escape(sentence) for sentence in finding.reasoning],
+        "reasoning": [escape(spell_link(link)) for link in finding.reasoning],
         "history": [escape(sentence) for sentence in finding.history],
         "breaks": [escape(item) for item in finding.breaks],
         "repairs": [_repair(repair) for repair in finding.repairs],

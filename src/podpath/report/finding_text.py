@@ -6,6 +6,7 @@ from podpath.checks.finding import Finding, Repair
 from podpath.report.escape import escape
 from podpath.report.path import render_path
 from podpath.report.quotes import render_quotes
+from podpath.report.sentences.narrative import spell_claim, spell_link
 from podpath.report.style import Style
 
 INDENT = "    "
@@ -16,7 +17,7 @@ def render_finding(finding: Finding, style: Style) -> list[str]:
     lines: list[str] = []
     if finding.shown_by is not None and finding.shown_by.traces:
         lines += _section("path", render_path(finding.shown_by, style, INDENT), style)
-    lines += _section("why", _numbered(finding.reasoning, style), style)
+    lines += _section("why", _numbered(tuple(map(spell_link, finding.reasoning)), style), style)
     lines += _section("what led to it", [line for text in finding.history for line in style.wrap(escape(text), INDENT)], style)
     lines += _section("evidence", render_quotes(finding.evidence, finding.marks, style, INDENT), style)
     lines += _section("breaks", [line for item in finding.breaks for line in style.wrap(escape(item), f"{INDENT}- ")], style)
@@ -30,7 +31,7 @@ def render_finding(finding: Finding, style: Style) -> list[str]:
 def render_short(finding: Finding, style: Style) -> list[str]:
     """Write a finding of lesser weight in a few lines: its claim, where it is seen, its first cure."""
     weight = style.paint("warn" if finding.severity in ("risk", "fault") else "dim", finding.severity)
-    lines = style.wrap(escape(finding.claim), f"  {weight} ", "    ")
+    lines = style.wrap(escape(spell_claim(finding.claim)), f"  {weight} ", "    ")
     spans = finding.evidence if style.verbose else finding.evidence[:2]
     lines += render_quotes(spans, finding.marks, style, INDENT)
     for repair in finding.repairs[:1]:

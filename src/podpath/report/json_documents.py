@@ -15,6 +15,7 @@ from podpath.report.clearance_words import forbids_object
 from podpath.report.diagnosis_text import representative
 from podpath.report.escape import escape
 from podpath.report.finding_json import finding_object
+from podpath.report.sentences.questions import spell_answer, spell_fact
 
 DIAGNOSIS_SCHEMA = "podpath/diagnosis/v1"
 TRACE_SCHEMA = "podpath/trace/v1"
@@ -85,7 +86,11 @@ def _parting(meeting: Meeting) -> dict[str, object]:
 
 
 def _question(question: Question) -> dict[str, object]:
-    return {"fact": escape(question.fact), "ask": escape(question.ask), "decides": [escape(line) for line in question.decides]}
+    return {
+        "fact": escape(spell_fact(question.fact)),
+        "ask": escape(question.ask),
+        "decides": [escape(spell_answer(line)) for line in question.decides],
+    }
 
 
 def _dump(document: dict[str, object]) -> str:

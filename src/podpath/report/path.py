@@ -8,6 +8,7 @@ from typing import assert_never
 from podpath.datapath.trace import Branch, Delivered, Dropped, Outcome, Rejected, Trace, Transmitted, Undecided
 from podpath.net.packet import Packet, spell_ends
 from podpath.report.escape import escape
+from podpath.report.sentences import spell_reason
 from podpath.report.style import Style
 
 MOST_HOPS = 12
@@ -49,7 +50,7 @@ def describe_outcome(outcome: Outcome) -> str:
         case Rejected():
             return f"rejected in netns {escape(outcome.netns)}{_reason(outcome.reason)}: the sender gets {escape(outcome.answer)}"
         case Undecided():
-            return f"undecided in netns {escape(outcome.netns)}: {escape(outcome.why)}"
+            return f"undecided in netns {escape(outcome.netns)}: {escape(spell_reason(outcome.reason))}"
         case _:
             assert_never(outcome)
 
@@ -92,7 +93,7 @@ def _ending(trace: Trace, style: Style) -> str:
             word = "dropped" if isinstance(outcome, Dropped) else "rejected"
             return style.paint("bad", f"{word} {stage}{_reason(outcome.reason)}")
         case Undecided():
-            return style.paint("warn", f"undecided: {escape(outcome.why)}")
+            return style.paint("warn", f"undecided: {escape(spell_reason(outcome.reason))}")
         case _:
             assert_never(outcome)
 

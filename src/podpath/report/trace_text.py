@@ -12,6 +12,7 @@ from podpath.report.diagnosis_text import render_forbids, representative, verdic
 from podpath.report.escape import escape
 from podpath.report.path import describe_outcome, render_path
 from podpath.report.quotes import quote
+from podpath.report.sentences import spell_failure, spell_near, spell_reason
 from podpath.report.style import Style
 
 
@@ -26,8 +27,8 @@ def render_trace(conversation: Conversation, style: Style, forbids: Sequence[For
         lines = [style.paint(colour, f"{escape(conversation.verdict)}: ") + said]
     branch = representative(conversation)
     if branch is not None:
-        if branch.failure:
-            lines += style.wrap(escape(branch.failure), "  ")
+        if branch.failure is not None:
+            lines += style.wrap(escape(spell_failure(branch.failure)), "  ")
         lines += ["", *render_path(branch, style, "  "), *_assumptions(branch.assumptions, style)]
         for trace in branch.traces:
             lines += ["", *_packet(trace, style)]
@@ -50,13 +51,13 @@ def _packet(trace: Trace, style: Style) -> list[str]:
 
 def _step(step: Step, width: int, style: Style) -> list[str]:
     head = f"    {escape(step.stage):<{width}}  "
-    lines = style.wrap(f"{escape(step.decision)}: {escape(step.why)}", head)
+    lines = style.wrap(f"{escape(step.decision)}: {escape(spell_reason(step.reason))}", head)
     if step.before != step.after and spell_ends(step.before) != spell_ends(step.after):
         lines.append(f"{' ' * len(head)}{spell_ends(step.before)} becomes {spell_ends(step.after)}")
     lines += [f"{' ' * len(head)}{style.paint('dim', escape(quote(span)))}" for span in dict.fromkeys(step.spans)]
     if style.verbose:
         for near in step.near:
-            lines += style.wrap(f"near miss: {escape(quote(near.span))}: {escape(near.why)}", " " * len(head))
+            lines += style.wrap(f"near miss: {escape(quote(near.span))}: {escape(spell_near(near.reason))}", " " * len(head))
     return lines
 
 
@@ -104,7 +105,7 @@ def _branch(branch: Branch, shown: Branch | None, style: Style) -> Iterator[str]
         case True:
             end = "it works"
         case False:
-            end = f"it fails: {escape(branch.failure)}"
+            end = f"it fails: {escape(spell_failure(branch.failure))}"
         case None:
             end = "it is undecided"
     yield from style.wrap(f"if {when}: {end}", "  - ")

@@ -13,6 +13,8 @@ from podpath.datapath.conntrack.tuples import (
     packet_tuple,
     tuple_key,
 )
+from podpath.datapath.reasons import tracking
+from podpath.datapath.reasons.tracking import InvalidReason
 from podpath.net import protocols
 from podpath.net.packet import Packet
 
@@ -41,23 +43,23 @@ def is_opener(packet: Packet) -> bool:
     return packet.icmp_type in (ICMP_OPENERS if packet.protocol == protocols.ICMP else ICMPV6_OPENERS)
 
 
-def find_quoted(table: ConntrackTable, packet: Packet, zone: Zone) -> tuple[tuple[Connection, bool] | None, str]:
+def find_quoted(table: ConntrackTable, packet: Packet, zone: Zone) -> tuple[Connection, bool] | InvalidReason:
     """Find the connection that an error is about, with the error's direction in it (`nf_conntrack_inet_error`).
 
-    Where there is none, the second value says why the error is invalid.
+    Where there is none, say why the error is invalid.
     """
     quoted = packet.quoted
     if quoted is None:
-        return None, "an ICMP error whose quoted packet is not known"
+        return tracking.QuoteUnknown()
     inner = packet_tuple(quoted)
     kind = inverse_kind(inner.protocol, packet_kind(quoted))
     if kind is None:
-        return None, "an ICMP error about an ICMP message"
+        return tracking.QuotesIcmp()
     found = table.find(tuple_key(inverse(inner), kind, zone.in_direction(reply=False)), zone)
     if found is None:
-        return None, f"an ICMP error about {quoted}, which belongs to no connection that conntrack has seen"
+        return tracking.QuotesNoConnection(quoted)
     connection, reply = found
     expected = connection.reply.dst if reply else connection.original.dst
     if packet.dst != expected:
-        return None, f"an ICMP error that went to {packet.dst}, though the connection's sender is {expected}"
-    return found, ""
+        return tracking.ErrorAstray(packet.dst, expected)
+    return found

@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 from podpath.datapath.conntrack.connection import Connection
 from podpath.datapath.conntrack.settings import ConntrackSettings
+from podpath.datapath.reasons import tracking
+from podpath.datapath.reasons.tracking import InvalidReason, TrackingNote
 from podpath.net import protocols
 from podpath.net.packet import Packet
 
@@ -100,8 +102,10 @@ class Ruling(NamedTuple):
     """What the tracker says of one segment."""
 
     valid: bool
-    why: str = ""
-    """Why it is invalid, or ignored."""
+    invalid: InvalidReason | None = None
+    """Why it is invalid."""
+    note: TrackingNote | None = None
+    """What else there is to say of one that is valid."""
     repeat: bool = False
     """The old entry is to be deleted, and the packet looked up again (NF_REPEAT)."""
     kill: bool = False
@@ -126,7 +130,7 @@ def check_flags(packet: Packet) -> Ruling:
     """Tell whether the flags are a combination that TCP knows (`tcp_error`)."""
     if packet.flags & _CHECKED_FLAGS in VALID_FLAGS:
         return OK
-    return Ruling(False, "invalid tcp flag combination")
+    return Ruling(False, tracking.BadFlags())
 
 
 def open_connection(connection: Connection, packet: Packet, settings: ConntrackSettings) -> Ruling:
@@ -134,9 +138,9 @@ def open_connection(connection: Connection, packet: Packet, settings: ConntrackS
     kind = segment_kind(packet.flags)
     new_state = TRANSITIONS[False, kind, NONE]
     if new_state in {INVALID, IGNORE}:
-        return Ruling(False, f"a {kind} belongs to no connection that conntrack has seen")
+        return Ruling(False, tracking.OfNoConnection(kind))
     if new_state != SYN_SENT and not settings.loose:
-        return Ruling(False, "nf_conntrack_tcp_loose is 0: no connection is picked up in its middle")
+        return Ruling(False, tracking.NotPickedUp())
     connection.state = NONE
     connection.progress = progress = Progress()
     progress.liberal = new_state != SYN_SENT
@@ -152,14 +156,14 @@ def track_segment(connection: Connection, packet: Packet, settings: ConntrackSet
     old_state = connection.state or NONE
     new_state = TRANSITIONS[reply, kind, old_state]
     if new_state == INVALID:
-        return Ruling(False, _explain_invalid(kind, old_state, reply=reply))
+        return Ruling(False, tracking.OutOfState(kind, old_state, reply))
     if new_state == SYN_SENT and old_state in {TIME_WAIT, CLOSE}:
         if _may_reopen(connection, progress, reply=reply):
-            return Ruling(True, "the connection is opened anew", repeat=True)
+            return Ruling(True, note=tracking.OpenedAnew(), repeat=True)
         new_state = IGNORE
     if new_state == IGNORE and not _is_in_step(progress, packet, kind, reply=reply):
         progress.last_kind, progress.last_reply = kind, reply
-        return Ruling(True, f"a {kind} in state {old_state} is let through without a change of state")
+        return Ruling(True, note=tracking.LetThrough(kind, old_state))
     if new_state == IGNORE or (new_state == SYN_RECV and kind == "ack" and reply and progress.simultaneous):
         new_state = SYN_RECV if new_state == IGNORE else ESTABLISHED
     if new_state == CLOSE and kind == "rst":
@@ -180,7 +184,7 @@ def _settle(connection: Connection, progress: Progress, change: tuple[str, bool,
     if new_state == FIN_WAIT and old_state != new_state:
         progress.close_init = True
     if not connection.seen_reply:
-        return Ruling(True, "a reset before any reply ends the entry", kill=True) if kind == "rst" else OK
+        return Ruling(True, note=tracking.EndedByReset(), kill=True) if kind == "rst" else OK
     if old_state in {SYN_RECV, ESTABLISHED} and new_state == ESTABLISHED:
         connection.assured = True
     return OK
@@ -205,7 +209,7 @@ def _judge_reset(connection: Connection, packet: Packet, settings: ConntrackSett
     if highest is None or progress.last_kind == "syn" or connection.state not in {SYN_RECV, ESTABLISHED, SYN_SENT}:
         return OK, CLOSE
     if packet.seq < highest and not settings.ignore_invalid_rst:
-        return Ruling(False, f"a reset with sequence number {packet.seq}, where {highest} is acknowledged already"), CLOSE
+        return Ruling(False, tracking.ResetBehind(packet.seq, highest)), CLOSE
     if connection.state != ESTABLISHED or packet.seq == highest:
         return OK, CLOSE
     return OK, connection.state
@@ -219,7 +223,7 @@ def _judge_window(progress: Progress, packet: Packet, settings: ConntrackSetting
             progress.ends[not reply] = receiver_end = packet.ack
         liberal = progress.liberal or packet.flags & protocols.RST
         if packet.ack > receiver_end and not liberal and not settings.be_liberal:
-            return Ruling(False, f"it acknowledges data that conntrack has not seen (up to {packet.ack}, seen {receiver_end})")
+            return Ruling(False, tracking.UnseenData(packet.ack, receiver_end))
         progress.max_acks[reply] = max(packet.ack, progress.max_acks[reply] or 0)
     progress.ends[reply] = max(_end(packet), progress.ends[reply] or 0)
     return OK
@@ -227,9 +231,3 @@ def _judge_window(progress: Progress, packet: Packet, settings: ConntrackSetting
 
 def _end(packet: Packet) -> int:
     return packet.seq + packet.payload + (1 if packet.flags & (protocols.SYN | protocols.FIN) else 0)
-
-
-def _explain_invalid(kind: str, state: str, *, reply: bool) -> str:
-    if kind == "ack" and not reply and state == SYN_SENT:
-        return "an ACK in state SYN_SENT: conntrack has seen the SYN, but no SYN-ACK"
-    return f"a {kind} in the {'reply' if reply else 'original'} direction in state {state}"

@@ -9,6 +9,8 @@ from podpath.datapath.conntrack.table import ConntrackTable, Snapshot
 from podpath.datapath.conntrack.tuples import ICMPS, inverse, inverse_kind, packet_key, packet_kind, packet_tuple, tuple_key
 from podpath.datapath.netfilter.state import HookState
 from podpath.datapath.netfilter.verdicts import Drop, Verdict
+from podpath.datapath.reasons import tracking as reasons
+from podpath.datapath.reasons.tracking import InvalidReason, TrackingNote, TrackingReason
 from podpath.datapath.skb import Skb, Walk
 from podpath.net import protocols
 from podpath.net.provenance import Option
@@ -63,10 +65,8 @@ def confirm(state: HookState) -> Verdict | None:
         other = found[0] if found is not None else connection
         same = (other.original, other.reply) == (connection.original, connection.reply)
         if other is not connection and not (same and connection.original.protocol in CLASH_ALLOWED):
-            state.walk.step(
-                f"{state.hook} conntrack confirm", skb, CONFIRM, skb.packet, "drop",
-                "the new connection has a tuple that {0} has already", other.original,
-            )  # fmt: skip
+            taken = reasons.TupleTaken(other.original)
+            state.walk.step(f"{state.hook} conntrack confirm", skb, CONFIRM, skb.packet, "drop", taken)
             return Drop("NETFILTER_DROP")
     table.insert(connection)
     return None
@@ -93,13 +93,13 @@ def _track_special(state: HookState, table: ConntrackTable, zone: Zone) -> None:
     if icmp.is_untracked(skb.packet):
         skb.ctinfo = "UNTRACKED"
         return
-    found, why = icmp.find_quoted(table, skb.packet, zone)
-    if found is None:
-        _declare_invalid(state, why)
+    found = icmp.find_quoted(table, skb.packet, zone)
+    if isinstance(found, InvalidReason):
+        _declare_invalid(state, found)
         return
     skb.connection, skb.reply = found
     skb.ctinfo = "RELATED"
-    _step(state, "related", "an ICMP error about {0}", found[0].original)
+    _step(state, "related", reasons.RelatedError(skb.connection.original))
 
 
 def _track_normal(state: HookState, table: ConntrackTable, zone: Zone) -> Verdict | None:
@@ -108,7 +108,7 @@ def _track_normal(state: HookState, table: ConntrackTable, zone: Zone) -> Verdic
     found = table.find(packet_key(packet, zone.in_direction(reply=False)), zone)
     settings = ConntrackSettings(state.walk, skb.netns)
     why = _check_packet(state, settings)
-    if why:
+    if why is not None:
         _declare_invalid(state, why)
         return None
     if found is not None:
@@ -116,7 +116,7 @@ def _track_normal(state: HookState, table: ConntrackTable, zone: Zone) -> Verdic
     else:
         made = _open(packet_kind(packet), skb, zone)
         if made is None:
-            _declare_invalid(state, "an ICMP message that answers no query which conntrack has seen")
+            _declare_invalid(state, reasons.AnswersNoQuery())
             return None
         if settings.is_full and _is_turned_away(state):
             return Drop("NETFILTER_DROP")
@@ -128,10 +128,10 @@ def _track_normal(state: HookState, table: ConntrackTable, zone: Zone) -> Verdic
     if ruling.repeat:
         table.delete(connection)
         return _track_normal(state, table, zone)
-    if not ruling.valid:
-        _declare_invalid(state, ruling.why, connection if connection.confirmed else None)
+    if ruling.invalid is not None:
+        _declare_invalid(state, ruling.invalid, connection if connection.confirmed else None)
         return None
-    _attach(state, connection, reply=reply, note=ruling.why)
+    _attach(state, connection, reply=reply, note=ruling.note)
     if ruling.kill:
         table.delete(connection)
     return None
@@ -146,14 +146,14 @@ def _track_tcp(state: HookState, connection: Connection, settings: ConntrackSett
     return tcp.track_segment(connection, packet, settings, reply=reply)
 
 
-def _check_packet(state: HookState, settings: ConntrackSettings) -> str:
-    """Say why a packet is invalid in itself; empty where it is not."""
+def _check_packet(state: HookState, settings: ConntrackSettings) -> InvalidReason | None:
+    """Say why a packet is invalid in itself; None where it is not."""
     packet = state.skb.packet
     if packet.bad_checksum and state.hook == "PREROUTING" and settings.checksum:
-        return "bad checksum"
+        return reasons.BadChecksum()
     if packet.protocol == protocols.TCP:
-        return tcp.check_flags(packet).why
-    return ""
+        return tcp.check_flags(packet).invalid
+    return None
 
 
 def _open(kind: int, skb: Skb, zone: Zone) -> Connection | None:
@@ -169,7 +169,7 @@ def _open(kind: int, skb: Skb, zone: Zone) -> Connection | None:
     return connection
 
 
-def _attach(state: HookState, connection: Connection, *, reply: bool, note: str = "") -> None:
+def _attach(state: HookState, connection: Connection, *, reply: bool, note: TrackingNote | None = None) -> None:
     """Hang the connection on the packet, with what the packet is to it (`resolve_normal_ct`)."""
     skb = state.skb
     skb.connection = connection
@@ -183,19 +183,13 @@ def _attach(state: HookState, connection: Connection, *, reply: bool, note: str 
         connection.assured = True
     if reply:
         connection.seen_reply = True
-    template = "{0}" if skb.ctinfo == "NEW" else "{0}, {1} direction"
-    if note:
-        template += "; {2}"
-    _step(state, skb.ctinfo.lower(), template, connection.original, "reply" if reply else "original", note)
+    _step(state, skb.ctinfo.lower(), reasons.TrackedAs(connection.original, skb.ctinfo == "NEW", reply, note))
 
 
-def _declare_invalid(state: HookState, why: str, connection: Connection | None = None) -> None:
+def _declare_invalid(state: HookState, why: InvalidReason, connection: Connection | None = None) -> None:
     state.skb.ctinfo = "INVALID"
     state.skb.connection = state.skb.template = None
-    if connection is None:
-        _step(state, "invalid", "{0}", why)
-    else:
-        _step(state, "invalid", "{0} (of {1})", why, connection.original)
+    _step(state, "invalid", reasons.ConntrackInvalid(why, connection.original if connection is not None else None))
 
 
 def _is_turned_away(state: HookState) -> bool:
@@ -207,12 +201,12 @@ def _is_turned_away(state: HookState) -> bool:
     name = f"conntrack table of netns {state.skb.netns.name} is full"
     full = state.walk.choices.choose(name, options, ask="conntrack -S; dmesg | grep nf_conntrack")
     if full:
-        _step(state, "drop", "nf_conntrack: table full, dropping packet")
+        _step(state, "drop", reasons.ConntrackFull())
     return full
 
 
-def _step(state: HookState, decision: str, template: str, *arguments: object) -> None:
+def _step(state: HookState, decision: str, reason: TrackingReason) -> None:
     skb = state.skb
     connection = skb.connection
     spans = (connection.span,) if connection is not None and connection.span is not None else ()
-    state.walk.step(f"{state.hook} conntrack", skb, TRACK, skb.packet, decision, template, *arguments, spans=spans)
+    state.walk.step(f"{state.hook} conntrack", skb, TRACK, skb.packet, decision, reason, spans=spans)

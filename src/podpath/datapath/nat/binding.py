@@ -10,9 +10,9 @@ from podpath.datapath.nat.jenkins import jhash2, reciprocal_scale
 from podpath.datapath.nat.ranges import NatRange
 from podpath.datapath.netfilter.state import Decision, HookState
 from podpath.datapath.netfilter.verdicts import ACCEPT, DROP, Verdict
+from podpath.datapath.reasons.translation import DestinationRewritten, SourceRewritten
 from podpath.net import protocols
 from podpath.net.addresses import WIDTH, Address
-from podpath.net.packet import endpoint
 from podpath.node.netfilter import ConnTuple, Rule
 
 MAX_ATTEMPTS = 128
@@ -31,11 +31,7 @@ def bind_destination(state: HookState, rule: Rule, allowed: NatRange) -> Verdict
     before = inverse(connection.reply)
     _set_up(conntrack_table(state.walk, state.skb.netns), connection, allowed, source=False)
     after = inverse(connection.reply)
-    state.decision = Decision(
-        "dnat", "{0} rule {1} ({2}) rewrites the destination {3} to {4}",
-        (rule.chain, rule.position, rule.target.name if rule.target else "", endpoint(before.dst, before.dport),
-         endpoint(after.dst, after.dport)), rule.span,
-    )  # fmt: skip
+    state.decision = Decision("dnat", DestinationRewritten(rule, before, after), rule.span)
     return ACCEPT
 
 
@@ -49,14 +45,8 @@ def bind_source(state: HookState, rule: Rule, allowed: NatRange) -> Verdict:
     before = inverse(connection.reply)
     _set_up(conntrack_table(state.walk, state.skb.netns), connection, allowed, source=True)
     after = inverse(connection.reply)
-    template = "{0} rule {1} ({2}) rewrites the source {3} to {4}"
-    if connection.port_at_random:
-        template += " (the kernel draws the port)"
-    state.decision = Decision(
-        "snat", template,
-        (rule.chain, rule.position, rule.target.name if rule.target else "", endpoint(before.src, before.sport),
-         endpoint(after.src, after.sport)), rule.span,
-    )  # fmt: skip
+    rewritten = SourceRewritten(rule, before, after, connection.port_at_random)
+    state.decision = Decision("snat", rewritten, rule.span)
     return ACCEPT
 
 

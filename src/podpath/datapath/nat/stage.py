@@ -19,11 +19,14 @@ from podpath.datapath.netfilter.state import HookState
 from podpath.datapath.netfilter.verdicts import DROP, Verdict
 from podpath.datapath.nftables.chains import NftStage
 from podpath.datapath.nftables.registration import Registered
+from podpath.datapath.reasons import translation as reasons
 from podpath.datapath.skb import Skb
 from podpath.net.packet import Packet
 from podpath.net.provenance import Option
 
 FUNCTION = "net/netfilter/nf_nat_core.c:nf_nat_inet_fn v6.12"
+REPLY = "net/netfilter/nf_nat_proto.c:nf_nat_icmp_reply_translation v6.12"
+NULL_BINDING = "net/netfilter/nf_nat_core.c:nf_nat_alloc_null_binding v6.12"
 SOURCE_HOOKS = frozenset({"POSTROUTING", "INPUT"})
 """HOOK2MANIP: the source is rewritten here, the destination at the other hooks."""
 
@@ -141,27 +144,20 @@ class NatStage:
         if skb.packet == before:
             return
         spans = (connection.span,) if connection.span is not None else ()
-        state.walk.step(
-            self.label, skb, FUNCTION, before, "snat" if self.source else "dnat",
-            "translated as the connection's first packet was, {0}", connection.original, spans=spans,
-        )  # fmt: skip
+        word = "snat" if self.source else "dnat"
+        reason = reasons.TranslatedAsFirst(connection.original)
+        state.walk.step(self.label, skb, FUNCTION, before, word, reason, spans=spans)
 
     def _rewrite_error(self, state: HookState, skb: Skb, connection: Connection) -> None:
         if not is_translated(connection, reply=skb.reply, source=self.source):
             return
         before = skb.packet
         skb.packet = rewrite_error(before, connection, reply=skb.reply, source=self.source)
-        state.walk.step(
-            self.label, skb, "net/netfilter/nf_nat_proto.c:nf_nat_icmp_reply_translation v6.12", before,
-            "snat" if self.source else "dnat", "the error and the packet it quotes are translated with {0}", connection.original,
-        )  # fmt: skip
+        word = "snat" if self.source else "dnat"
+        state.walk.step(self.label, skb, REPLY, before, word, reasons.ErrorTranslated(connection.original))
 
     def _record_clash(self, state: HookState, before: Packet, connection: Connection) -> None:
-        state.walk.step(
-            self.label, state.skb, "net/netfilter/nf_nat_core.c:nf_nat_alloc_null_binding v6.12", before, "snat",
-            "another connection has the same reply tuple: the port of {0} is changed, though no rule says so",
-            connection.original,
-        )  # fmt: skip
+        state.walk.step(self.label, state.skb, NULL_BINDING, before, "snat", reasons.PortClash(connection.original))
 
     def _link_changed(self, state: HookState, skb: Skb, connection: Connection) -> bool:
         """Tell whether a masqueraded connection leaves by another device than before (`nf_nat_oif_changed`)."""
@@ -170,11 +166,8 @@ class NatStage:
 
     def _drop_changed(self, state: HookState, skb: Skb, connection: Connection) -> Verdict:
         conntrack_table(state.walk, skb.netns).delete(connection)
-        state.walk.step(
-            self.label, skb, FUNCTION, skb.packet, "drop",
-            "the connection was masqueraded for {0} and now leaves by {1}: it is forgotten", connection.masquerade_link,
-            state.out_name,
-        )  # fmt: skip
+        changed = reasons.MasqueradeDeviceChanged(connection.masquerade_link or "", state.out_name)
+        state.walk.step(self.label, skb, FUNCTION, skb.packet, "drop", changed)
         return DROP
 
     def _mark_reroute(self, state: HookState, skb: Skb, connection: Connection) -> None:

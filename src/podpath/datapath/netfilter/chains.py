@@ -13,6 +13,8 @@ from podpath.datapath.netfilter.rules import COUNT, GOTO, RETURN
 from podpath.datapath.netfilter.state import Decision, Doubt, HookState
 from podpath.datapath.netfilter.tables import FILTERING, CompiledTable
 from podpath.datapath.netfilter.verdicts import ACCEPT, DROP, Queued, Verdict
+from podpath.datapath.reasons.boundaries import ChainsCircle
+from podpath.datapath.reasons.rules import ChainTaken, PolicyDecided
 from podpath.datapath.trace import RuleHit
 from podpath.net.provenance import Option
 
@@ -106,7 +108,7 @@ class Traversal:
             self.visits.append(self.frames.pop())
         self.jumps += 1
         if self.jumps > MOST_JUMPS:
-            return Queued("its chains call each other without end, which the kernel refuses to load", self.table.ask)
+            return Queued(ChainsCircle(), self.table.ask)
         chain = rule.chain
         if chain is None and target is not None:
             chain = self.table.chain(state.walk, target.name)
@@ -119,9 +121,7 @@ class Traversal:
         effect = self.table.missing(state.walk, rule.rule, name)
         if effect == "return":
             return None
-        state.decision = Decision(
-            effect, "{0}, which the evidence does not show, is taken to {1} it", (name, effect), rule.rule.span
-        )
+        state.decision = Decision(effect, ChainTaken(name, effect), rule.rule.span)
         return ACCEPT if effect == "accept" else DROP
 
     def _leave(self, chain: CompiledChain, rules: Sequence[CompiledRule]) -> None:
@@ -142,8 +142,8 @@ class Traversal:
             )
         if policy != "DROP":
             return None
-        spans = source.span
-        self.state.decision = Decision("drop", "no rule of {0} decides on it, and its policy is DROP", (source.name,), spans)
+        decided = PolicyDecided(self.table.source.name, source.name, False)
+        self.state.decision = Decision("drop", decided, source.span)
         return DROP
 
 

@@ -8,6 +8,7 @@ from podpath.datapath.netfilter import snapshot
 from podpath.datapath.netfilter.chains import Frame, Traversal
 from podpath.datapath.netfilter.compiled import CompiledRule
 from podpath.datapath.netfilter.rules import describe_conditions
+from podpath.datapath.reasons.near import AcceptsTooLate, LeadsTooLate, MissedByOne
 from podpath.datapath.trace import NearMiss
 from podpath.node.netfilter import Rule
 
@@ -53,11 +54,12 @@ def _find_late(traversal: Traversal) -> NearMiss | None:
     last = matched[-1].rule
     if not isinstance(last, Rule) or last.target is None or last.target.name != "ACCEPT":
         return None
-    outer = [hit.rule for hit in matched[start:] if hit.rule.chain == traversal.base.source.name]
+    hits = [hit.rule for hit in matched[start:] if isinstance(hit.rule, Rule)]
+    outer = [rule for rule in hits if rule.chain == traversal.base.source.name]
     if not outer or outer[-1] is last:
-        return NearMiss(last.span, f"{last.chain} rule {last.position} accepts it, but stands behind the rule that ended it")
-    way = f"{outer[-1].chain} rule {outer[-1].position} leads to {last.chain} rule {last.position}, which accepts it"
-    return NearMiss(outer[-1].span, f"{way}, but stands behind the rule that ended it")
+        return NearMiss(last.span, AcceptsTooLate(last))
+    way = outer[-1]
+    return NearMiss(way.span, LeadsTooLate(way, last))
 
 
 def _passed_by(traversal: Traversal) -> Iterator[CompiledRule]:
@@ -79,6 +81,4 @@ def _missed_by_one(traversal: Traversal, compiled: CompiledRule) -> NearMiss | N
     missed = [text for check, text in describe_conditions(traversal.table.context(compiled.rule)) if check(state) is False]
     if len(missed) != 1:
         return None
-    rule = compiled.rule
-    target = rule.target.name if rule.target is not None else ""
-    return NearMiss(rule.span, f"{rule.chain} rule {rule.position} ({target}) missed it by {missed[0]} alone")
+    return NearMiss(compiled.rule.span, MissedByOne(compiled.rule, missed[0]))

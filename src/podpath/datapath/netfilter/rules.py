@@ -13,6 +13,7 @@ from typing import Any
 from podpath.datapath.netfilter.compiled import CompiledRule
 from podpath.datapath.netfilter.state import Act, Check, Decision, HookState
 from podpath.datapath.netfilter.verdicts import ACCEPT, DROP, Verdict
+from podpath.datapath.reasons.rules import RuleDecided
 from podpath.datapath.xtables.context import RuleContext, doubtful, spell, spell_match
 from podpath.datapath.xtables.registry import compile_match, compile_target
 from podpath.net.addresses import WIDTH
@@ -49,13 +50,13 @@ def _compile_act(target: Target, context: RuleContext) -> Act | None:
 
 def _accept(state: HookState, compiled: CompiledRule) -> Verdict:
     rule = compiled.rule
-    state.decision = Decision("accept", "{0} rule {1} accepts it", (rule.chain, rule.position), rule.span)
+    state.decision = Decision("accept", RuleDecided(rule, "accept"), rule.span)
     return ACCEPT
 
 
 def _drop(state: HookState, compiled: CompiledRule) -> Verdict:
     rule = compiled.rule
-    state.decision = Decision("drop", "{0} rule {1} drops it", (rule.chain, rule.position), rule.span)
+    state.decision = Decision("drop", RuleDecided(rule, "drop"), rule.span)
     return DROP
 
 

@@ -54,10 +54,7 @@ class TableStage:
         if decision is None:
             return
         spans = collect_spans(state, matched, decision.span)
-        state.walk.step(
-            self.label, state.skb, self.function, before, decision.word, decision.template, *decision.arguments,
-            spans=spans, near=misses,
-        )  # fmt: skip
+        state.walk.step(self.label, state.skb, self.function, before, decision.word, decision.reason, spans=spans, near=misses)
 
 
 def collect_spans(state: HookState, matched: int, first: Span | None) -> tuple[Span, ...]:

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from podpath.datapath.netfilter.verdicts import Verdict
+from podpath.datapath.reasons.rules import RuleReason
+from podpath.datapath.reasons.translation import TranslationReason
 from podpath.datapath.skb import Skb, Walk
 from podpath.net.provenance import Option, Span
 
@@ -37,8 +39,7 @@ class Decision(NamedTuple):
     """What one table decided about a packet: the body of its Step."""
 
     word: str
-    template: str
-    arguments: tuple[object, ...] = ()
+    reason: RuleReason | TranslationReason
     span: Span | None = None
     """The deciding rule's line, or the chain's where its policy decided."""
 

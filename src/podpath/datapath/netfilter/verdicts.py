@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from podpath.datapath.reasons.boundaries import BoundaryReason
 from podpath.net.packet import Packet
 
 
@@ -36,7 +37,7 @@ class Reject(NamedTuple):
 class Queued(NamedTuple):
     """The packet's fate lies with something that is not modelled (a userspace queue, a rule that never ends)."""
 
-    why: str
+    reason: BoundaryReason
     ask: str = ""
 
 

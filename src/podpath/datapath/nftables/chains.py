@@ -8,6 +8,8 @@ from podpath.datapath.netfilter.state import Decision, HookState
 from podpath.datapath.netfilter.verdicts import ACCEPT, DROP, Queued, Verdict
 from podpath.datapath.nftables.statements import BREAK
 from podpath.datapath.nftables.tables import CompiledNftChain
+from podpath.datapath.reasons.boundaries import ChainsCircle
+from podpath.datapath.reasons.rules import PolicyDecided
 from podpath.datapath.trace import NearMiss
 from podpath.net import nft
 from podpath.net.packet import Packet
@@ -48,10 +50,7 @@ class NftStage:
         if decision is None:
             return
         spans = collect_spans(state, matched, decision.span)
-        state.walk.step(
-            self.label, state.skb, FUNCTION, before, decision.word, decision.template, *decision.arguments, spans=spans,
-            near=misses,
-        )  # fmt: skip
+        state.walk.step(self.label, state.skb, FUNCTION, before, decision.word, decision.reason, spans=spans, near=misses)
 
 
 def traverse(state: HookState, base: CompiledNftChain) -> Verdict | None:
@@ -74,7 +73,7 @@ def traverse(state: HookState, base: CompiledNftChain) -> Verdict | None:
                 continue
             jumps += 1
             if jumps > MOST_JUMPS:
-                return Queued("its chains call each other without end, which the kernel refuses to load", "nft list ruleset")
+                return Queued(ChainsCircle(), "nft list ruleset")
             if result.kind == "jump":
                 frames.append((chain, index))
             target = chain.table.chains.get(result.chain)
@@ -116,6 +115,6 @@ def _policy(state: HookState, base: CompiledNftChain) -> Verdict | None:
     source = base.source
     if source.policy != "drop":
         return None
-    name = f"{base.table.source.family} {base.table.source.name} {source.name}"
-    state.decision = Decision("drop", "no rule of {0} decides on it, and its policy is drop", (name,), source.span)
+    table = f"{base.table.source.family} {base.table.source.name}"
+    state.decision = Decision("drop", PolicyDecided(table, source.name, True), source.span)
     return DROP

@@ -11,6 +11,7 @@ from podpath.datapath.netfilter.state import Decision, Doubt, HookState
 from podpath.datapath.nftables.datatypes import PACKET_TYPES
 from podpath.datapath.nftables.fields import TRANSPORTS, meta_field, payload_field
 from podpath.datapath.nftables.values import Compiled, Place, compile_value
+from podpath.datapath.reasons.rules import Changed
 from podpath.net import nft
 from podpath.net.addresses import Address, Mac
 from podpath.net.packet import Packet
@@ -67,10 +68,8 @@ def compile_change(statement: nft.Change, place: Place) -> Callable[[HookState],
         apply(state, number)
         after = (state.skb.packet, state.skb.mark, state.skb.connection.mark if state.skb.connection is not None else 0)
         if before != after:
-            handle = f", handle {rule.handle}" if rule.handle is not None else ""
-            arguments = (rule.place, f"{rule.position}{handle}", text)
             word = "mark" if before[0] == after[0] else "rewrite"
-            state.decision = Decision(word, "{0} rule {1}: {2}", arguments, rule.span)
+            state.decision = Decision(word, Changed(rule, statement), rule.span)
         return None
 
     return change

@@ -16,6 +16,7 @@ from podpath.datapath.nftables.conditions import compile_match
 from podpath.datapath.nftables.mangling import compile_change
 from podpath.datapath.nftables.translation import compile_nat
 from podpath.datapath.nftables.values import Place, compile_lookup, compile_value
+from podpath.datapath.reasons.rules import KeptFromConntrack, RuleDecided, SentByRule, StatementTaken
 from podpath.datapath.trace import RuleHit
 from podpath.datapath.xtables.context import RuleContext
 from podpath.datapath.xtables.targets import queue, reject
@@ -23,7 +24,7 @@ from podpath.net import nft
 from podpath.net.provenance import Option
 from podpath.node.netfilter import MatchOption, Rule, Target
 from podpath.node.nftables import NftRule
-from podpath.node.nftables_text import emit_rule, emit_statement
+from podpath.node.nftables_text import emit_statement
 
 BREAK = nft.Verdict("break")
 """NFT_BREAK: the rule does not match, the next one is tried."""
@@ -86,12 +87,6 @@ def compile_statement(statement: nft.Statement, place: Place) -> Op:  # noqa: C9
         return _compile_unknown(statement, place, str(error))
 
 
-def describe(rule: NftRule) -> str:
-    """Name a rule as steps do: by its chain, its place there, its handle and its text."""
-    handle = f", handle {rule.handle}" if rule.handle is not None else ""
-    return f"{rule.place} rule {rule.position}{handle} ({emit_rule(rule)})"
-
-
 def stand_in(rule: NftRule, target: str = "") -> Rule:
     """Give a rule of iptables that has the place of this one, for what both do alike."""
     return Rule(rule.table, rule.place, rule.position, rule.span, Target(target))
@@ -148,10 +143,10 @@ def _compile_verdict(verdict: nft.Verdict, place: Place) -> Op:
     if verdict.kind not in {"accept", "drop"}:
         return lambda _: verdict
     word, final = verdict.kind, ACCEPT if verdict.kind == "accept" else DROP
-    text = describe(rule)
+    decided = RuleDecided(rule, word)
 
     def decide(state: HookState) -> Result:
-        state.decision = Decision(word, "{0} {1}s it", (text, word), rule.span)
+        state.decision = Decision(word, decided, rule.span)
         return final
 
     return decide
@@ -211,13 +206,13 @@ def reject_answer(statement: nft.Reject, family: int) -> str:
 
 
 def _compile_notrack(place: Place) -> Op:
-    text = describe(place.rule)
+    kept = KeptFromConntrack(place.rule)
 
     def leave_untracked(state: HookState) -> None:
         skb = state.skb
         if is_untouched(skb):
             skb.ctinfo = "UNTRACKED"
-            state.decision = Decision("untracked", "{0} keeps the packet from conntrack", (text,), place.rule.span)
+            state.decision = Decision("untracked", kept, place.rule.span)
 
     return leave_untracked
 
@@ -227,11 +222,11 @@ def _compile_forward(statement: nft.Forward, place: Place) -> Op:
     device = compile_value(statement.device, place, "ifname_text") if not isinstance(statement.device, nft.Literal) else None
     if device is not None or not isinstance(statement.device, nft.Literal):
         raise ValueError("expected a device's name")
-    name, text = statement.device.text, describe(place.rule)
+    name = statement.device.text
 
     def forward(state: HookState) -> Result:
         state.forward_to = name
-        state.decision = Decision("forward", "{0} sends it out by {1} at once", (text, name), place.rule.span)
+        state.decision = Decision("forward", SentByRule(place.rule, name), place.rule.span)
         return ACCEPT
 
     return forward
@@ -256,7 +251,7 @@ def _compile_unknown(statement: nft.Statement, place: Place, why: str = "not mod
             return None
         if effect == "break":
             return BREAK
-        state.decision = Decision("drop", "{0} is taken to drop it", (describe(place.rule),), place.rule.span)
+        state.decision = Decision("drop", StatementTaken(place.rule), place.rule.span)
         return DROP
 
     return run

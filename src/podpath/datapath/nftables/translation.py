@@ -15,6 +15,7 @@ from podpath.datapath.netfilter.rules import ACT
 from podpath.datapath.netfilter.state import Doubt, HookState
 from podpath.datapath.netfilter.verdicts import ACCEPT, Verdict
 from podpath.datapath.nftables.values import Compiled, Place, compile_value, constant_range
+from podpath.datapath.reasons.translation import RuleTranslation
 from podpath.datapath.xtables.context import RuleContext
 from podpath.datapath.xtables.targets import masquerade, redirect
 from podpath.net import nft
@@ -45,17 +46,17 @@ def compile_nat(statement: nft.Nat, place: Place) -> Op:
         if allowed is None:
             return _BREAK
         verdict = run(state, proxy, allowed, place)
-        _name_handle(state, rule)
+        _name_rule(state, rule)
         return verdict
 
     return translate
 
 
-def _name_handle(state: HookState, rule: NftRule) -> None:
+def _name_rule(state: HookState, rule: NftRule) -> None:
+    """Name the rule itself as the one that translated, not the one of iptables that stands in for it."""
     decision = state.decision
-    if decision is not None and decision.span is rule.span and rule.handle is not None and len(decision.arguments) > 1:
-        place, position, *rest = decision.arguments
-        state.decision = decision._replace(arguments=(place, f"{position}, handle {rule.handle}", *rest))
+    if decision is not None and isinstance(decision.reason, RuleTranslation) and decision.span is rule.span:
+        state.decision = decision._replace(reason=decision.reason._replace(rule=rule))
 
 
 def _compile_range(statement: nft.Nat, place: Place, family: Family | None) -> Callable[[HookState], NatRange | None]:

@@ -11,6 +11,8 @@ from collections.abc import Container, Iterable
 from typing import NamedTuple
 
 from podpath.datapath.destination import Destination
+from podpath.datapath.reasons import near
+from podpath.datapath.reasons.routes import Lookup, NoRoute, PolicyRuleRefuses, RouteRefuses
 from podpath.datapath.trace import NearMiss
 from podpath.net.addresses import WIDTH, Address, Family
 from podpath.net.provenance import Span
@@ -68,13 +70,13 @@ class FibResult(NamedTuple):
 NO_ROUTE = FibResult("ENETUNREACH")
 
 
-def explain_error(dst: Address, found: FibResult) -> tuple[str, tuple[object, ...]]:
-    """Say why a lookup ended with an error: a step's template and its arguments."""
+def explain_error(dst: Address, found: FibResult) -> Lookup:
+    """Say why a lookup ended with an error."""
     if found.route is not None:
-        return "the route for {0} is of type {1}", (dst, found.route.type)
+        return RouteRefuses(dst, found.route.type)
     if found.rule is not None:
-        return "the policy rule of priority {1} refuses {0}", (dst, found.rule.priority)
-    return "no route leads to {0}", (dst,)
+        return PolicyRuleRefuses(dst, found.rule.priority)
+    return NoRoute(dst)
 
 
 class FibTable:
@@ -139,11 +141,11 @@ def _near(group: tuple[Route, ...], position: int, tos: int) -> tuple[NearMiss, 
     )
 
 
-def _why_lost(route: Route, best: Route, *, before: bool, tos: int) -> str:
+def _why_lost(route: Route, best: Route, *, before: bool, tos: int) -> near.NearReason:
     if before:
         if route.tos and route.tos != tos & TOS_MASK:
-            return f"it is for TOS {route.tos:#x}"
-        return "its device is down, or is not the one asked for"
+            return near.OtherTos(route.tos)
+        return near.DeviceUnusable()
     if route.metric != best.metric:
-        return f"its metric {route.metric} loses to {best.metric}"
-    return "it comes later among equals"
+        return near.MetricLoses(route.metric, best.metric)
+    return near.LaterAmongEquals()

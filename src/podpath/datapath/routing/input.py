@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from podpath.datapath import settings
 from podpath.datapath.destination import Destination
+from podpath.datapath.reasons import routes
+from podpath.datapath.reasons.routes import InputReason
 from podpath.datapath.routing.assumed import look_up
 from podpath.datapath.routing.destinations import destination_of, select_path
 from podpath.datapath.routing.fib import FibResult, Flow, explain_error
 from podpath.datapath.routing.validation import PASSED, SourceCheck, check_source
-from podpath.net.addresses import Address
 from podpath.net.provenance import Span
 from podpath.node.links import Link
 
@@ -42,8 +43,8 @@ class InputRoute(NamedTuple):
     """Why it ends: a key of `reasons.REASONS`."""
     answer: str = ""
     """The ICMP error that its sender gets, as `--reject-with` spells it; empty for silence."""
-    template: str = ""
-    arguments: tuple[object, ...] = ()
+    reason: InputReason | None = None
+    """None where it goes on, or where source validation has the reason."""
     spans: tuple[Span, ...] = ()
     found: FibResult | None = None
     check: SourceCheck = PASSED
@@ -75,7 +76,7 @@ def _route(walk: Walk, namespace: Namespace, flow: Flow, link: Link) -> InputRou
     if refused is not None:
         return refused
     if family == 4 and (flow.dst.value == LIMITED_BROADCAST):
-        return InputRoute("local", _broadcast(namespace), template="{0} is the limited broadcast address", arguments=(flow.dst,))
+        return InputRoute("local", _broadcast(namespace), reason=routes.LimitedBroadcast(flow.dst))
     found = look_up(walk, namespace, flow)
     if found.error:
         return _no_route(walk, namespace, flow, link, found)
@@ -85,11 +86,11 @@ def _route(walk: Walk, namespace: Namespace, flow: Flow, link: Link) -> InputRou
     if kind in {"local", "anycast"}:
         return _deliver(walk, namespace, flow, link, found)
     if not may_forward(walk, namespace, link, family):
-        template = "{0} does not forward what comes in on {1}: no ICMP error is sent either"
+        reason = routes.ForwardingOff(namespace.name, link.name)
         spans = (*settings.forwarding_spans(namespace, link.name, family), *found.spans)
-        return InputRoute(cause="forwarding off", template=template, arguments=(namespace.name, link.name), spans=spans)
+        return InputRoute(cause="forwarding off", reason=reason, spans=spans)
     if kind not in {"unicast", "broadcast"}:
-        return _invalid_destination(flow.dst, f"a route of type {kind} leads there", found)
+        return _invalid_destination(routes.DestinationOfType(flow.dst, kind), found)
     return _forward(walk, namespace, flow, link, found)
 
 
@@ -115,48 +116,42 @@ def _deliver(walk: Walk, namespace: Namespace, flow: Flow, link: Link, found: Fi
     if check.cause:
         return InputRoute(cause=check.cause, spans=check.spans, found=found, check=check)
     destination = destination_of(namespace, found, found.nexthops[0]) if found.nexthops else _broadcast(namespace)
-    template = "{0} is an address of {1}" if found.type == "local" else "{0} is a {2} address of {1}"
-    return InputRoute(
-        "local", destination, template=template, arguments=(flow.dst, namespace.name, found.type), spans=found.spans, found=found,
-        check=check,
-    )  # fmt: skip
+    reason = routes.LocalAddress(flow.dst, namespace.name, found.type)
+    return InputRoute("local", destination, reason=reason, spans=found.spans, found=found, check=check)
 
 
 def _martian(walk: Walk, namespace: Namespace, flow: Flow, link: Link) -> InputRoute | None:
     """Refuse sources and destinations that no packet on a wire may have."""
     src, dst = flow.src or flow.dst, flow.dst
-    template = "{0} is no address that a packet on a wire comes from"
     if src.is_multicast or src.value == LIMITED_BROADCAST:
-        return InputRoute(cause="invalid source", template=template, arguments=(src,))
+        return InputRoute(cause="invalid source", reason=routes.MartianSource(src))
     if dst.value == LIMITED_BROADCAST:
         return None
     if src.value >> 24 == 0:
-        return InputRoute(cause="invalid source", template=template, arguments=(src,))
+        return InputRoute(cause="invalid source", reason=routes.MartianSource(src))
     if dst.value >> 24 == 0:
-        return _invalid_destination(dst, "it is in 0.0.0.0/8", None)
+        return _invalid_destination(routes.MartianDestination(dst), None)
     loopback = dst if dst.is_loopback else src if src.is_loopback else None
     if loopback is not None and not settings.either(walk, namespace, settings.ROUTE_LOCALNET, link.name):
-        template = "{0} is in 127.0.0.0/8, which {1} does not let in from a wire: route_localnet is 0"
-        return InputRoute(cause="localnet", template=template, arguments=(loopback, link.name))
+        return InputRoute(cause="localnet", reason=routes.LoopbackFromWire(loopback, link.name))
     return None
 
 
 def _no_route(walk: Walk, namespace: Namespace, flow: Flow, link: Link, found: FibResult) -> InputRoute:
     family = flow.dst.family
     if family == 4 and not may_forward(walk, namespace, link, family):
-        template = "{0} is not for {1}, which does not forward what comes in on {2}: no ICMP error is sent either"
-        stays: tuple[object, ...] = (flow.dst, namespace.name, link.name)
+        stays = routes.ForwardingOff(namespace.name, link.name, flow.dst)
         spans = (*settings.forwarding_spans(namespace, link.name, family), *found.spans)
-        return InputRoute(cause="forwarding off", template=template, arguments=stays, spans=spans, found=found)
+        return InputRoute(cause="forwarding off", reason=stays, spans=spans, found=found)
     answer = (ICMP_ANSWERS if family == 4 else ICMPV6_ANSWERS).get(found.error, "")
-    template, arguments = explain_error(flow.dst, found)
+    reason = explain_error(flow.dst, found)
     cause = "no route" if found.error == "ENETUNREACH" else "blackhole"
-    return InputRoute(cause=cause, answer=answer, template=template, arguments=arguments, spans=found.spans, found=found)
+    return InputRoute(cause=cause, answer=answer, reason=reason, spans=found.spans, found=found)
 
 
-def _invalid_destination(dst: Address, why: str, found: FibResult | None) -> InputRoute:
+def _invalid_destination(reason: InputReason, found: FibResult | None) -> InputRoute:
     spans = found.spans if found is not None else ()
-    return InputRoute(cause="invalid destination", template="nothing is sent on to {0}: {1}", arguments=(dst, why), spans=spans)
+    return InputRoute(cause="invalid destination", reason=reason, spans=spans)
 
 
 def _broadcast(namespace: Namespace) -> Destination:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from podpath.datapath import settings
 from podpath.datapath.destination import Destination
+from podpath.datapath.reasons import routes
+from podpath.datapath.reasons.routes import OutputReason
 from podpath.datapath.routing.assumed import look_up
 from podpath.datapath.routing.destinations import select_path
 from podpath.datapath.routing.fib import FibResult, Flow, explain_error
@@ -30,8 +32,8 @@ class OutputRoute(NamedTuple):
     """The source address: the one asked for, or the one chosen."""
     error: str = ""
     """The error number that the sender gets, e.g. `ENETUNREACH`."""
-    template: str = ""
-    arguments: tuple[object, ...] = ()
+    reason: OutputReason | None = None
+    """Why there is no way; None where there is one."""
     spans: tuple[Span, ...] = ()
     found: FibResult | None = None
 
@@ -40,7 +42,7 @@ def route_output(walk: Walk, namespace: Namespace, flow: Flow, *, any_source: bo
     """Route what the host sends. `any_source` lets a source through that is none of its own (`FLOWI_FLAG_ANYSRC`)."""
     src, dst = flow.src, flow.dst
     if src is not None and not any_source and not _may_send_from(walk, namespace, src):
-        return OutputRoute(error="EINVAL", template="{0} is no address of {1}", arguments=(src, namespace.name))
+        return OutputRoute(error="EINVAL", reason=routes.NoAddressOf(src, namespace.name))
     if dst.is_multicast or (dst.family == 4 and dst.value == LIMITED_BROADCAST):
         return _route_to_many(namespace, flow)
     if dst.is_unspecified:
@@ -53,7 +55,7 @@ def route_output(walk: Walk, namespace: Namespace, flow: Flow, *, any_source: bo
     destination = select_path(walk, namespace, found, src, dst)
     link = destination.link
     if src is not None and src.is_loopback and link is not None and not _routes_loopback(walk, namespace, link):
-        return OutputRoute(error="EINVAL", template="{0} does not leave on {1}", arguments=(src, link.name), spans=found.spans)
+        return OutputRoute(error="EINVAL", reason=routes.LoopbackStays(src, link.name), spans=found.spans)
     return OutputRoute(destination, src or destination.prefsrc, spans=found.spans, found=found)
 
 
@@ -94,7 +96,7 @@ def _route_to_many(namespace: Namespace, flow: Flow) -> OutputRoute:
         found = namespace.routing(flow.dst.family).lookup(flow)
         name = found.nexthops[0].link if found.nexthops else None
     if name is None:
-        return OutputRoute(error="ENETUNREACH", template="no device is chosen for {0}", arguments=(flow.dst,))
+        return OutputRoute(error="ENETUNREACH", reason=routes.NoDeviceChosen(flow.dst))
     link = namespace.link(name)
     chosen = select_address(namespace, link, None, "link", flow.dst.family)
     source = flow.src or (chosen.address if chosen is not None else None)
@@ -108,5 +110,4 @@ def _no_route(namespace: Namespace, flow: Flow, found: FibResult) -> OutputRoute
         chosen = select_address(namespace, link, None, "link", flow.dst.family)
         source = flow.src or (chosen.address if chosen is not None else None)
         return OutputRoute(Destination("unicast", link, None, source, None, link.mtu), source)
-    template, arguments = explain_error(flow.dst, found)
-    return OutputRoute(error=found.error, template=template, arguments=arguments, spans=found.spans, found=found)
+    return OutputRoute(error=found.error, reason=explain_error(flow.dst, found), spans=found.spans, found=found)

@@ -10,6 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from podpath.datapath import settings
+from podpath.datapath.reasons import routes
+from podpath.datapath.reasons.routes import SourceReason
 from podpath.datapath.routing.assumed import look_up
 from podpath.datapath.routing.fib import FibResult, Flow
 from podpath.net.provenance import Known, Option, Span
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
     from podpath.datapath.skb import Walk
 
 FUNCTION = "net/ipv4/fib_frontend.c:fib_validate_source v6.12"
-MODES = {0: "off", 1: "strict", 2: "loose"}
 
 
 class SourceCheck(NamedTuple):
@@ -29,9 +30,8 @@ class SourceCheck(NamedTuple):
 
     cause: str = ""
     """A key of `reasons.REASONS`; empty where the packet passes."""
-    template: str = ""
-    """Why, as a step says it; empty where there is nothing to tell."""
-    arguments: tuple[object, ...] = ()
+    reason: SourceReason | None = None
+    """Why; None where there is nothing to tell."""
     spans: tuple[Span, ...] = ()
 
 
@@ -91,7 +91,7 @@ def _check_own(walk: Walk, namespace: Namespace, flow: Flow, link: Link) -> Sour
         return PASSED
     own = namespace.addresses[src]
     spans = (own.span,) if own.span is not None else ()
-    return SourceCheck("local source", "the source {0} is the host's own address on {1}", (src, own.link), spans)
+    return SourceCheck("local source", routes.OwnSource(src, own.link), spans)
 
 
 def _reverse_flow(walk: Walk, namespace: Namespace, flow: Flow, link: Link, oif: Link | None) -> Flow:
@@ -127,21 +127,18 @@ def _has_address(walk: Walk, namespace: Namespace, link: Link) -> bool:
 
 
 def _passed(flow: Flow, link: Link, mode: int, found: FibResult) -> SourceCheck:
-    arguments = (flow.src, link.name, MODES.get(mode, mode))
-    return SourceCheck("", "the way back to {0} leads over {1}; rp_filter is {2}", arguments, found.spans)
+    return SourceCheck("", routes.ReversePathHolds(flow.src or flow.dst, link.name, mode), found.spans)
 
 
 def _not_unicast(flow: Flow, link: Link, found: FibResult) -> SourceCheck:
     kind = found.type
-    template = "the source {0} of a packet from {1} is looked up to a route of type {2}: no packet may come from there"
-    return SourceCheck(
-        "local source" if kind == "local" else "invalid source", template, (flow.src, link.name, kind), found.spans
-    )
+    cause = "local source" if kind == "local" else "invalid source"
+    return SourceCheck(cause, routes.SourceOfType(flow.src or flow.dst, link.name, kind), found.spans)
 
 
 def _explain(namespace: Namespace, flow: Flow, link: Link, mode: int, found: FibResult) -> SourceCheck:
-    devices = ", ".join(str(hop.link) for hop in found.route.nexthops) if found.route is not None and not found.error else ""
-    way = f"the way back to {flow.src} leads over {devices}, not over {link.name}" if devices else f"no route leads to {flow.src}"
+    hops = found.route.nexthops if found.route is not None and not found.error else ()
+    way_back = tuple(str(hop.link) for hop in hops)
     facts = [settings.device_fact(namespace, settings.RP_FILTER, device) for device in (settings.ALL, link.name)]
     known = sorted(
         (fact for fact in facts if isinstance(fact, Known) and fact.span is not None),
@@ -149,7 +146,5 @@ def _explain(namespace: Namespace, flow: Flow, link: Link, mode: int, found: Fib
     )
     spans = tuple(fact.span for fact in known if fact.span is not None) + found.spans
     unnumbered = mode > 1 and link.name not in namespace.by_link
-    meaning = (
-        f"{MODES.get(mode, mode)}, and as {link.name} has no address as good as strict" if unnumbered else MODES.get(mode, mode)
-    )
-    return SourceCheck("", "{0}; rp_filter is {1} (the larger of all and {2})", (way, meaning, link.name), spans)
+    failed = routes.ReversePathFailed(flow.src or flow.dst, way_back, mode, link.name, unnumbered)
+    return SourceCheck("", failed, spans)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 
 from podpath.checks.finding import Finding
 from podpath.checks.registry import run_checks
@@ -21,6 +22,7 @@ from podpath.diagnosis.difference.nodes import compare_nodes, take_over
 from podpath.diagnosis.difference.smallest import Taken, Test, find_smallest, order_by_nearness
 from podpath.diagnosis.flows import derive_flows, suggest_probes
 from podpath.diagnosis.forbids import Forbids
+from podpath.diagnosis.naming import names_of
 from podpath.diagnosis.proof import BRANCHES, describe
 from podpath.diagnosis.symptoms import collect_symptoms
 from podpath.net.probe import Probe
@@ -140,7 +142,7 @@ def _near(failing: Conversation, differences: Sequence[Difference]) -> list[Diff
     """Order differences by what the failing walk quotes and says."""
     steps = [step for branch in failing.branches for trace in branch.traces for step in trace.steps]
     quoted = {span for step in steps for span in step.spans}
-    return order_by_nearness(differences, quoted, " ".join(dict.fromkeys(f"{step.stage} {step.why}" for step in steps)))
+    return order_by_nearness(differences, quoted, frozenset(chain.from_iterable(map(names_of, steps))))
 
 
 def _explain_faults(bad: Case, good: Case, differences: Sequence[Difference], explanations: list[Explanation]) -> None:

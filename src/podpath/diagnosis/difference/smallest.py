@@ -40,13 +40,15 @@ def find_smallest(differences: Sequence[Difference], cures: Test) -> tuple[Taken
     return (pair,) if pair is not None else ()
 
 
-def order_by_nearness(differences: Sequence[Difference], quoted: Collection[Span], said: str = "") -> list[Difference]:
+def order_by_nearness(
+    differences: Sequence[Difference], quoted: Collection[Span], named: Collection[str] = ()
+) -> list[Difference]:
     """Order what is quoted or named before the rest, and what says which node it is last."""
 
     def is_near(each: Difference) -> bool:
-        named = any(isinstance(change, SetSysctl) and change.key in said for change in each.changes)
-        chain = each.place is not None and each.place.here.name in said
-        return named or chain or any(span in quoted for span in each.here)
+        setting = any(isinstance(change, SetSysctl) and change.key in named for change in each.changes)
+        chain = each.place is not None and each.place.here.name in named
+        return setting or chain or any(span in quoted for span in each.here)
 
     return sorted(differences, key=lambda each: (not is_near(each), each.kind in WHO))
 

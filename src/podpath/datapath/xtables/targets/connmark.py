@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from podpath.datapath.netfilter.state import Act, Decision, HookState
+from podpath.datapath.reasons.rules import MarksSet
 from podpath.datapath.xtables.context import FULL_MASK, RuleContext, parse_integer, single
 from podpath.datapath.xtables.targets.mark import OPERATIONS
 from podpath.node.netfilter import MatchOption, Target
@@ -35,10 +36,7 @@ def compile_target(target: Target, _: RuleContext) -> Act:
         apply(state, connection)
         if (state.skb.mark, connection.mark) != before:
             rule = compiled.rule
-            state.decision = Decision(
-                "mark", "{0} rule {1}: mark {2:#x}, connection mark {3:#x}",
-                (rule.chain, rule.position, state.skb.mark, connection.mark), rule.span,
-            )  # fmt: skip
+            state.decision = Decision("mark", MarksSet(rule, state.skb.mark, connection.mark), rule.span)
 
     return change_mark
 

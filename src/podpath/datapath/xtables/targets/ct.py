@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from podpath.datapath.conntrack.connection import Template, Zone, is_untouched
 from podpath.datapath.netfilter.state import Act, Decision, HookState
+from podpath.datapath.reasons.rules import KeptFromConntrack, ZoneSet
 from podpath.datapath.xtables.context import RuleContext, parse_integer, single
 from podpath.node.netfilter import MatchOption, Target
 
@@ -32,7 +33,7 @@ def compile_target(target: Target, _: RuleContext) -> Act:
             skb.ctinfo = ""
             skb.template = template._replace(zone=zone._replace(id=skb.mark & 0xFFFF)) if zone.from_mark else template
             rule = compiled.rule
-            state.decision = Decision("zone", "{0} rule {1} sets {2}", (rule.chain, rule.position, skb.template), rule.span)
+            state.decision = Decision("zone", ZoneSet(rule, skb.template.zone.id, skb.template.helper), rule.span)
 
     return hang_template
 
@@ -42,9 +43,7 @@ def _leave_untracked(state: HookState, compiled: CompiledRule) -> None:
     if is_untouched(skb):
         skb.ctinfo = "UNTRACKED"
         rule = compiled.rule
-        state.decision = Decision(
-            "untracked", "{0} rule {1} keeps the packet from conntrack", (rule.chain, rule.position), rule.span
-        )
+        state.decision = Decision("untracked", KeptFromConntrack(rule), rule.span)
 
 
 def _parse_zone(option: MatchOption) -> Zone:

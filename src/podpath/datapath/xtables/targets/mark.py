@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from podpath.datapath.netfilter.state import Act, Decision, HookState
+from podpath.datapath.reasons.rules import MarkSet
 from podpath.datapath.xtables.context import FULL_MASK, RuleContext, parse_integer, parse_mark, single
 from podpath.node.netfilter import Target
 
@@ -36,8 +37,6 @@ def compile_target(target: Target, _: RuleContext) -> Act:
         skb.mark = (before & keep) ^ value
         if skb.mark != before:
             rule = compiled.rule
-            state.decision = Decision(
-                "mark", "{0} rule {1} sets the mark to {2:#x}", (rule.chain, rule.position, skb.mark), rule.span
-            )
+            state.decision = Decision("mark", MarkSet(rule, skb.mark), rule.span)
 
     return set_mark

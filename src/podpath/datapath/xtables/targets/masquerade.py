@@ -11,6 +11,7 @@ from podpath.datapath.nat.binding import bind_source
 from podpath.datapath.nat.ranges import NULL, parse_port_range
 from podpath.datapath.netfilter.state import Act, Decision, HookState
 from podpath.datapath.netfilter.verdicts import ACCEPT, DROP, Verdict
+from podpath.datapath.reasons.translation import NoAddressToMasquerade
 from podpath.datapath.routing import select_source
 from podpath.datapath.xtables.context import RuleContext, single
 from podpath.node.netfilter import Target
@@ -40,8 +41,7 @@ def compile_target(target: Target, _: RuleContext) -> Act:
         source = select_source(state.walk, skb.netns, skb.oif, nexthop or skb.packet.dst)
         if source is None:
             rule = compiled.rule
-            text = "{0} rule {1} masquerades, but {2} has no address to take"
-            state.decision = Decision("drop", text, (rule.chain, rule.position, state.out_name), rule.span)
+            state.decision = Decision("drop", NoAddressToMasquerade(rule, state.out_name), rule.span)
             return DROP
         connection.masquerade_link = state.out_name
         return bind_source(state, compiled.rule, ports._replace(low=source.value, high=source.value))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from podpath.datapath.netfilter.state import Act, Decision, HookState
 from podpath.datapath.netfilter.verdicts import ACCEPT, Drop, Verdict
+from podpath.datapath.reasons.rules import QueueTaken
 from podpath.datapath.xtables.context import RuleContext, single
 from podpath.net.provenance import Option
 from podpath.node.netfilter import Target
@@ -33,9 +34,8 @@ def compile_target(target: Target, context: RuleContext) -> Act:
         name = f"the program on netfilter queue {number} of netns {context.netns} accepts the packet"
         accepted = state.walk.choices.choose(name, choices, ask="cat /proc/net/netfilter/nfnetlink_queue")
         rule = compiled.rule
-        text = "{0} rule {1} queues it for a program, which is taken to {2} it"
         word = "accept" if accepted else "drop"
-        state.decision = Decision(word, text, (rule.chain, rule.position, word), rule.span)
+        state.decision = Decision(word, QueueTaken(rule, word), rule.span)
         return ACCEPT if accepted else FREED
 
     return queue

@@ -8,6 +8,7 @@ from podpath.datapath.nat.binding import bind_destination
 from podpath.datapath.nat.ranges import NULL, parse_port_range
 from podpath.datapath.netfilter.state import Act, Decision, HookState
 from podpath.datapath.netfilter.verdicts import DROP, Verdict
+from podpath.datapath.reasons.translation import NoAddressToRedirect
 from podpath.datapath.xtables.context import RuleContext, single
 from podpath.net.addresses import Family
 from podpath.node.netfilter import Target
@@ -32,8 +33,7 @@ def compile_target(target: Target, context: RuleContext) -> Act:
         address = LOOPBACK[family] if state.hook == "OUTPUT" else _first_address(state, family)
         if address is None:
             rule = compiled.rule
-            text = "{0} rule {1} redirects, but {2} has no address"
-            state.decision = Decision("drop", text, (rule.chain, rule.position, state.in_name), rule.span)
+            state.decision = Decision("drop", NoAddressToRedirect(rule, state.in_name), rule.span)
             return DROP
         return bind_destination(state, compiled.rule, ports._replace(low=address, high=address))
 

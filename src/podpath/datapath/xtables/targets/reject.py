@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from podpath.datapath.netfilter.state import Act, Decision, HookState
 from podpath.datapath.netfilter.verdicts import Reject, Verdict
+from podpath.datapath.reasons.rules import RuleRejected
 from podpath.datapath.xtables.context import RuleContext, single
 from podpath.net import protocols
 from podpath.net.addresses import Address, Family
@@ -59,8 +60,7 @@ def compile_target(target: Target, context: RuleContext) -> Act:
     def reject(state: HookState, compiled: CompiledRule) -> Verdict:
         rule = compiled.rule
         reply = _reset(state) if answer == TCP_RESET else _error(state, ANSWERS[family][answer])
-        text = "{0} rule {1} rejects it with {2}" if reply is not None else "{0} rule {1} rejects it, and no answer is sent"
-        state.decision = Decision("reject", text, (rule.chain, rule.position, answer), rule.span)
+        state.decision = Decision("reject", RuleRejected(rule, answer, reply is not None), rule.span)
         return Reject(answer if reply is not None else "", reply)
 
     return reject

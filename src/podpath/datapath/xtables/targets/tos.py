@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from podpath.datapath.netfilter.state import Act, Decision, HookState
+from podpath.datapath.reasons.rules import TosSet
 from podpath.datapath.xtables.context import RuleContext, parse_integer, single
 from podpath.datapath.xtables.matches.tos import parse_dscp, parse_tos
 from podpath.node.netfilter import MatchOption, Target
@@ -27,7 +28,7 @@ def compile_target(target: Target, _: RuleContext) -> Act:
         if tos != skb.packet.tos:
             skb.packet = skb.packet._replace(tos=tos)
             rule = compiled.rule
-            state.decision = Decision("tos", "{0} rule {1} sets TOS {2:#x}", (rule.chain, rule.position, tos), rule.span)
+            state.decision = Decision("tos", TosSet(rule, tos), rule.span)
 
     return set_tos
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from podpath.datapath.netfilter.state import Act, Decision, HookState
 from podpath.datapath.netfilter.verdicts import ACCEPT, DROP, Verdict
+from podpath.datapath.reasons.rules import HandedToProxy, NoProxyListens
 from podpath.datapath.xtables.context import FULL_MASK, RuleContext, parse_address, parse_integer, parse_mark, single
 from podpath.net.addresses import Address, MaskedMark
 from podpath.net.provenance import Option
@@ -30,12 +31,10 @@ def compile_target(target: Target, context: RuleContext) -> Act:
         rule = compiled.rule
         wanted = port or state.skb.packet.dport
         if not _listens(state, address, wanted, context):
-            text = "{0} rule {1} hands it to port {2}, where nobody listens"
-            state.decision = Decision("drop", text, (rule.chain, rule.position, wanted), rule.span)
+            state.decision = Decision("drop", NoProxyListens(rule, wanted), rule.span)
             return DROP
         state.skb.mark = (state.skb.mark & (FULL_MASK ^ mark.mask)) ^ mark.value
-        text = "{0} rule {1} hands it to the socket on port {2}, mark {3:#x}"
-        state.decision = Decision("tproxy", text, (rule.chain, rule.position, wanted, state.skb.mark), rule.span)
+        state.decision = Decision("tproxy", HandedToProxy(rule, wanted, state.skb.mark), rule.span)
         return ACCEPT
 
     return proxy

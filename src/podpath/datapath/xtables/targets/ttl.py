@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from podpath.datapath.netfilter.state import Act, Decision, HookState
+from podpath.datapath.reasons.rules import TtlSet
 from podpath.datapath.xtables.context import RuleContext, parse_integer, single
 from podpath.node.netfilter import Target
 
@@ -28,6 +29,6 @@ def compile_target(target: Target, _: RuleContext) -> Act:
         ttl = number if action == "set" else min(255, before + number) if action == "inc" else max(0, before - number)
         skb.packet = skb.packet._replace(ttl=ttl)
         rule = compiled.rule
-        state.decision = Decision("ttl", "{0} rule {1} sets TTL {2}", (rule.chain, rule.position, ttl), rule.span)
+        state.decision = Decision("ttl", TtlSet(rule, ttl), rule.span)
 
     return set_ttl

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from podpath.datapath.netfilter.state import Act, Decision, HookState
 from podpath.datapath.netfilter.verdicts import ACCEPT, DROP, Queued, Verdict
+from podpath.datapath.reasons.boundaries import TargetNotFollowed
+from podpath.datapath.reasons.rules import TargetStops, TargetTaken
 from podpath.datapath.xtables.context import RuleContext
 from podpath.net.provenance import Option
 from podpath.node.netfilter import Target
@@ -27,12 +29,12 @@ CONTINUES, ACCEPTS, DROPS = "continues", "accepts", "drops"
 
 def compile_stop(target: Target, context: RuleContext) -> Act:
     """Compile to a stop: what comes after is not modelled."""
-    why = NOT_FOLLOWED[target.name]
+    name = target.name
 
     def stop(state: HookState, compiled: CompiledRule) -> Verdict:
         rule = compiled.rule
-        state.decision = Decision("undecided", "{0} rule {1}: {2}", (rule.chain, rule.position, why), rule.span)
-        return Queued(f"{why} at {context.where}", context.show)
+        state.decision = Decision("undecided", TargetStops(rule, name), rule.span)
+        return Queued(TargetNotFollowed(name, context.where), context.show)
 
     return stop
 
@@ -50,8 +52,8 @@ def compile_unknown(target: Target, context: RuleContext, why: str) -> Act:
         if effect == CONTINUES:
             return None
         rule = compiled.rule
-        text = "{0} rule {1} is taken to be one that {2} it"
-        state.decision = Decision(effect.rstrip("s"), text, (rule.chain, rule.position, effect), rule.span)
+        word = effect.rstrip("s")
+        state.decision = Decision(word, TargetTaken(rule, word), rule.span)
         return ACCEPT if effect == ACCEPTS else DROP
 
     return fork

@@ -1,0 +1,34 @@
+"""Why a walk cannot go on."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from podpath.datapath.reasons.distinct import distinct
+
+
+@distinct
+class NotModelled(NamedTuple):
+    """The walk met something that the model leaves out."""
+
+    boundary: str
+    """Its name in `not_modelled.BOUNDARIES`."""
+    about: tuple[object, ...] = ()
+    """The names and addresses that tell where: the device, what it stands on, its kind."""
+
+
+@distinct
+class ChainsCircle(NamedTuple):
+    """Chains call each other without end, which the kernel refuses to load."""
+
+
+@distinct
+class TargetNotFollowed(NamedTuple):
+    """The effect of a target is known in words and not modelled."""
+
+    target: str
+    where: str
+    """The rule, with its chain, table and namespace."""
+
+
+BoundaryReason = NotModelled | ChainsCircle | TargetNotFollowed

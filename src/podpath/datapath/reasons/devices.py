@@ -1,0 +1,148 @@
+"""What devices do with a frame: take it off the wire, hand it on, wrap it in a tunnel, send it out of the node."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from podpath.datapath.reasons.distinct import distinct
+from podpath.net.addresses import Address, Mac
+
+
+@distinct
+class ReceivedOn(NamedTuple):
+    """The frame comes in on a device."""
+
+    link: str
+
+
+@distinct
+class LinkDown(NamedTuple):
+    """The device is down."""
+
+    link: str
+
+
+@distinct
+class HandedToMaster(NamedTuple):
+    """The receive handler of an enslaved device hands the frame on before IP sees it."""
+
+    link: str
+    master: str
+
+
+@distinct
+class FrameForOther(NamedTuple):
+    """The frame is for a MAC that the device does not have."""
+
+    mac: Mac
+    link: str
+    own: Mac
+
+
+@distinct
+class LoopedBack(NamedTuple):
+    """The loopback device gives the packet back to the host."""
+
+    link: str
+
+
+@distinct
+class SentThroughSlave(NamedTuple):
+    """A bond sends by its active slave, with its own MAC."""
+
+    link: str
+    slave: str
+
+
+@distinct
+class SwallowedByDummy(NamedTuple):
+    """A dummy device swallows what it sends."""
+
+    link: str
+
+
+@distinct
+class HandedToPeer(NamedTuple):
+    """A veth hands the frame to its other end."""
+
+    link: str
+    peer: str
+    netns: str
+    """The namespace of the other end."""
+    crosses: bool
+    """True where that is another namespace."""
+
+
+@distinct
+class LeftNode(NamedTuple):
+    """The frame leaves the node."""
+
+    link: str
+    inferred: str = ""
+    """Why the device is taken to be there; empty where the evidence shows it."""
+
+
+@distinct
+class LeftByPort(NamedTuple):
+    """The frame leaves the node by a port of a master, with the port's own MAC."""
+
+    link: str
+    mac: Mac
+    master: str
+
+
+@distinct
+class NoDevice(NamedTuple):
+    """The route names no device to leave on."""
+
+
+@distinct
+class TunnelsNested(NamedTuple):
+    """A tunnel would wrap what is wrapped too often already: the kernel takes it for a circle."""
+
+    link: str
+    depth: int
+
+
+@distinct
+class NoRemoteEnd(NamedTuple):
+    """A tunnel knows no remote end that has the MAC."""
+
+    link: str
+    mac: Mac | None
+
+
+@distinct
+class WrappedForUnknownEnd(NamedTuple):
+    """A tunnel wraps the packet for a remote end that is not in evidence: the outer packet is not walked."""
+
+    link: str
+
+
+@distinct
+class Wrapped(NamedTuple):
+    """A tunnel wraps the packet for a remote end."""
+
+    link: str
+    remote: Address
+
+
+@distinct
+class Unwrapped(NamedTuple):
+    """A tunnel takes the inner packet out."""
+
+    link: str
+
+
+@distinct
+class ReachedSocket(NamedTuple):
+    """The packet reaches a port of a namespace, or the protocol itself where that has no ports."""
+
+    port: int | None
+    netns: str
+
+
+DeviceReason = (
+    ReceivedOn | LinkDown | HandedToMaster | FrameForOther | LoopedBack | SentThroughSlave | SwallowedByDummy | HandedToPeer
+    | LeftNode | LeftByPort | NoDevice | TunnelsNested | NoRemoteEnd | WrappedForUnknownEnd | Wrapped | Unwrapped | ReachedSocket
+)  # fmt: skip

@@ -1,0 +1,125 @@
+"""How a conversation fails: the packet that did not arrive, or arrived as something that its end has no use for."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from podpath.datapath.reasons import Reason
+from podpath.datapath.reasons.distinct import distinct
+from podpath.net.addresses import Address
+from podpath.net.packet import Packet
+
+
+class End(NamedTuple):
+    """An end of a connection, as far as it is told of."""
+
+    netns: str
+    link: str | None
+    """The device behind which the host is; None for a process of the namespace."""
+
+
+@distinct
+class PacketDropped(NamedTuple):
+    """A packet ended without a word to its sender."""
+
+    name: str
+    netns: str
+    stage: str
+    reason: Reason
+
+
+@distinct
+class PacketRejected(NamedTuple):
+    """A packet ended, and its sender is told."""
+
+    name: str
+    netns: str
+    stage: str
+    answer: str
+    reason: Reason
+
+
+@distinct
+class PacketUndecided(NamedTuple):
+    """The model cannot tell what becomes of a packet."""
+
+    name: str
+    netns: str
+    stage: str
+    reason: Reason
+
+
+@distinct
+class FrameEnded(NamedTuple):
+    """A frame that was injected reached nobody."""
+
+    reason: Reason
+
+
+@distinct
+class NobodyListens(NamedTuple):
+    """The first packet arrives where nobody listens."""
+
+    name: str
+    netns: str
+    packet: Packet
+
+
+@distinct
+class OuterDelivered(NamedTuple):
+    """A process was handed the packet that a tunnel put it into."""
+
+    name: str
+
+
+@distinct
+class Misdelivered(NamedTuple):
+    """A packet reached another end than the one that it was for."""
+
+    name: str
+    reached: End
+    wanted: End
+    reply: bool
+    """True for an answer, which is for the client."""
+
+
+@distinct
+class NotTranslatedBack(NamedTuple):
+    """The answer reached the client with another source than it connected to."""
+
+    name: str
+    packet: Packet
+    asked: Packet
+
+
+@distinct
+class StrayPacket(NamedTuple):
+    """A later packet reached the server as part of no connection that it knows."""
+
+    name: str
+    packet: Packet
+    seen: Packet
+    """The first packet, as the server saw it."""
+
+
+@distinct
+class LeftForOwnPod(NamedTuple):
+    """A packet left the node, though its destination is a pod of it."""
+
+    name: str
+    link: str
+    address: Address
+
+
+@distinct
+class LeftUntranslated(NamedTuple):
+    """A packet left the node with a source that nobody out there answers."""
+
+    name: str
+    packet: Packet
+
+
+Failure = (
+    PacketDropped | PacketRejected | PacketUndecided | FrameEnded | NobodyListens | OuterDelivered | Misdelivered
+    | NotTranslatedBack | StrayPacket | LeftForOwnPod | LeftUntranslated
+)  # fmt: skip

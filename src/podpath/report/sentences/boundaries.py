@@ -1,0 +1,33 @@
+"""Why a walk cannot go on, in words."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from podpath.datapath.not_modelled import BOUNDARIES
+from podpath.datapath.reasons import boundaries
+from podpath.datapath.reasons.boundaries import BoundaryReason
+from podpath.datapath.xtables.targets.unknown import NOT_FOLLOWED
+
+DETAILS = {
+    "circle": "{0} is reached from within a tunnel",
+    "IPVS": "{0} is on {1}",
+    "OpenFlow": "{0} is a port of a switch that ovs-vsctl show would name",
+    "tunnel": "{0} is of kind {1}",
+    "VLAN over an inner device": "{0} on {1}",
+}
+"""How a boundary says where it was met, for those that say more than a name."""
+
+
+def spell_boundary(reason: BoundaryReason) -> str:
+    """Say what a walk met that is not modelled."""
+    match reason:
+        case boundaries.NotModelled(name, about):
+            why = BOUNDARIES[name].why
+            return f"{why}: {DETAILS.get(name, '{0}').format(*about)}" if about else why
+        case boundaries.ChainsCircle():
+            return "its chains call each other without end, which the kernel refuses to load"
+        case boundaries.TargetNotFollowed(target, where):
+            return f"{NOT_FOLLOWED[target]} at {where}"
+        case _:
+            assert_never(reason)

@@ -1,0 +1,58 @@
+"""What bridges and switches decide, in words."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from podpath.datapath.reasons import bridges
+from podpath.datapath.reasons.bridges import BridgeReason, Hold
+
+
+def spell_bridge(reason: BridgeReason) -> str:  # noqa: C901, PLR0911  # one arm for each reason
+    """Say what a bridge decided about a frame."""
+    match reason:
+        case bridges.NotTakenIn(bridge, hold):
+            return f"{bridge} does not take it: {_spell_hold(hold)}"
+        case bridges.NotSentOut(bridge, port, hold):
+            return f"{bridge} does not send it out of {port}: {_spell_hold(hold)}"
+        case bridges.Bridged(bridge, source, port):
+            return f"{bridge} bridges it from {'the host' if source is None else source} to {port}"
+        case bridges.FloodedForNobody(bridge, mac):
+            return f"{bridge} floods it, and no device behind its ports has the MAC {mac}"
+        case bridges.SentOutOfPort(bridge, port):
+            return f"{bridge} sends it out of {port}"
+        case bridges.SentWhileResolving(bridge, address):
+            return f"{bridge} sends it, as it resolves {address}"
+        case bridges.HiddenFromNetfilter(bridge, setting, note):
+            return f"iptables does not see frames that {bridge} bridges: {note or f'{setting} is 0'}"
+        case bridges.StaysOnBridge(address, bridge):
+            return f"its new destination {address} is behind {bridge} too: it stays on the bridge"
+        case bridges.RoutedAfterTranslation(address):
+            return f"its new destination {address} is routed"
+        case bridges.HandedToSwitch(link, bridge):
+            return f"{link} hands it to bridge {bridge}"
+        case bridges.Switched(bridge, source, port):
+            return f"bridge {bridge} takes it from {source} to {port} (by MAC; its flows are not read)"
+        case bridges.SwitchFloods(bridge, ports, mac):
+            names = ", ".join(ports) or "no device of the host"
+            return f"bridge {bridge} floods it, and {names} does not have the MAC {mac}"
+        case _:
+            assert_never(reason)
+
+
+def _spell_hold(hold: Hold) -> str:  # as above
+    match hold:
+        case bridges.PortDown(port):
+            return f"{port} is down"
+        case bridges.PortState(port, state):
+            return f"{port} is in state {state}"
+        case bridges.HairpinOff(port):
+            return f"it would go back out of {port}, whose hairpin mode is off"
+        case bridges.BothIsolated(source, port):
+            return f"{source} and {port} are both isolated"
+        case bridges.NotInVlan(port, vlan):
+            return f"{port} is not in VLAN {vlan}"
+        case bridges.TakesNoUntagged(port):
+            return f"{port} takes no untagged frames"
+        case _:
+            assert_never(hold)

@@ -1,0 +1,38 @@
+"""What Cilium's programs decide, in words."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from podpath.datapath.cilium_config import NOTE
+from podpath.datapath.reasons import cilium
+from podpath.datapath.reasons.cilium import CiliumReason
+
+UNSEEN = "the host's netfilter does not see it"
+
+
+def spell_cilium(reason: CiliumReason) -> str:  # one arm for each reason
+    """Say what a BPF program decided about a packet."""
+    match reason:
+        case cilium.HandedToStack():
+            return f"Cilium hands it to the host's stack ({NOTE})"
+        case cilium.AnswerRedirected(address):
+            said = f"Cilium translates the answer back to {address} and sends it straight to its pod"
+            return f"{said}: netfilter does not see it ({NOTE})"
+        case cilium.BpfMasqueraded(address, before, link, stands_in):
+            said = f"Cilium masquerades it as {address}, after netfilter saw it as {before} ({NOTE})"
+            return f"{said}; {address} stands for the address of {link}, which is not in evidence" if stands_in else said
+        case cilium.DeliveredToEndpoint(link):
+            return f"Cilium delivers it to {link} itself: {UNSEEN} ({NOTE})"
+        case cilium.SentThroughOverlay(link):
+            return f"Cilium sends it through {link} to the pod's node: {UNSEEN} ({NOTE})"
+        case cilium.RoutedPastHost(link):
+            return f"Cilium routes it to {'nowhere' if link is None else link} itself: {UNSEEN} ({NOTE})"
+        case cilium.PeerShown(address):
+            return f"the socket sees {address} as its peer ({NOTE})"
+        case cilium.ServiceTranslated(service, endpoint):
+            return f"Cilium translates the service {service} to its endpoint {endpoint} ({NOTE})"
+        case cilium.ServiceRestored(service):
+            return f"Cilium translates the source back to the service {service} ({NOTE})"
+        case _:
+            assert_never(reason)

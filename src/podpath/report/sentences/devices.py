@@ -1,0 +1,49 @@
+"""What devices do, in words."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from podpath.datapath.reasons import devices
+from podpath.datapath.reasons.devices import DeviceReason
+
+
+def spell_device(reason: DeviceReason) -> str:  # noqa: C901, PLR0911, PLR0912  # one arm for each reason
+    """Say what a device did with a frame."""
+    match reason:
+        case devices.ReceivedOn(link):
+            return f"it comes in on {link}"
+        case devices.LinkDown(link):
+            return f"{link} is down"
+        case devices.HandedToMaster(link, master):
+            return f"{link} is a port of {master}: its receive handler hands the frame on before IP sees it"
+        case devices.FrameForOther(mac, link, own):
+            return f"the frame is for {mac}, and {link} has {own}"
+        case devices.LoopedBack(link):
+            return f"it comes back in on {link}"
+        case devices.SentThroughSlave(link, slave):
+            return f"{link} sends it through its slave {slave}, with the MAC of {link}"
+        case devices.SwallowedByDummy(link):
+            return f"{link} is a dummy device: it swallows what it sends"
+        case devices.HandedToPeer(link, peer, netns, crosses):
+            return f"{link} hands it to its peer {peer}{f' in {netns}' if crosses else ''}"
+        case devices.LeftNode(link, inferred):
+            return f"it leaves the node on {link}{f' ({inferred})' if inferred else ''}"
+        case devices.LeftByPort(link, mac, master):
+            return f"it leaves the node on {link} with {link}'s own MAC {mac}, though {link} is a port of {master}"
+        case devices.NoDevice():
+            return "it has no device to leave on"
+        case devices.TunnelsNested(link, depth):
+            return f"{link} is reached from within {depth} tunnels: the kernel takes it for a circle"
+        case devices.NoRemoteEnd(link, address):
+            return f"{link} knows no remote end for {address}"
+        case devices.WrappedForUnknownEnd(link):
+            return f"{link} wraps it; the remote end is not in evidence, so the outer packet is not walked"
+        case devices.Wrapped(link, remote):
+            return f"{link} wraps it for {remote}"
+        case devices.Unwrapped(link):
+            return f"{link} unwraps it"
+        case devices.ReachedSocket(port, netns):
+            return f"it reaches {'the protocol' if port is None else f'port {port}'} of {netns}"
+        case _:
+            assert_never(reason)

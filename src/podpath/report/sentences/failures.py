@@ -1,0 +1,48 @@
+"""How a conversation fails, in words."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from podpath.datapath.reasons import failures
+from podpath.datapath.reasons.failures import End, Failure
+from podpath.net import protocols
+from podpath.report.sentences.reasons import spell_reason
+
+
+def spell_failure(failure: Failure | None) -> str:  # noqa: C901, PLR0911  # one arm for each failure
+    """Say in one line how a conversation fails; nothing where it does not."""
+    match failure:
+        case failures.PacketDropped(name, netns, stage, reason):
+            return f"{name} dropped in {netns} at {stage}: {spell_reason(reason)}"
+        case failures.PacketRejected(name, netns, stage, answer, reason):
+            return f"{name} rejected in {netns} at {stage} ({answer}): {spell_reason(reason)}"
+        case failures.PacketUndecided(name, netns, stage, reason):
+            return f"{name} undecided in {netns} at {stage}: {spell_reason(reason)}"
+        case failures.FrameEnded(reason):
+            return spell_reason(reason)
+        case failures.NobodyListens(name, netns, packet):
+            return f"{name} refused in {netns}: nobody listens on {packet}"
+        case failures.OuterDelivered(name):
+            return f"{name} misdelivered: a process was handed the packet that a tunnel put it into"
+        case failures.Misdelivered(name, reached, wanted, reply):
+            who = "the client is" if reply else "the connection is with"
+            return f"{name} misdelivered: it reached {spell_end(reached)}, and {who} {spell_end(wanted)}"
+        case failures.NotTranslatedBack(name, packet, asked):
+            does = "resets the connection" if packet.protocol == protocols.TCP else "takes it for no answer"
+            return f"{name} not translated back: it reached the client as {packet}, who had sent {asked} and {does}"
+        case failures.StrayPacket(name, packet, seen):
+            return f"{name} stray: it reached the server as {packet}, whose connection began with {seen}: it is reset"
+        case failures.LeftForOwnPod(name, link, address):
+            return f"{name} left the node on {link}, though {address} is a pod of it"
+        case failures.LeftUntranslated(name, packet):
+            return f"{name} left the node as {packet}: nobody answers {packet.src}"
+        case None:
+            return ""
+        case _:
+            assert_never(failure)
+
+
+def spell_end(end: End) -> str:
+    """Say where an end of a connection is."""
+    return f"a process in {end.netns}" if end.link is None else f"a host behind {end.link}"

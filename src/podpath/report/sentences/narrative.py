@@ -1,0 +1,177 @@
+"""A failing walk told in sentences: what each packet met that mattered, up to the one that did not arrive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podpath.checks.cause import Cause, Claim, PacketStory
+from podpath.datapath.reasons.rules import PolicyDecided
+from podpath.datapath.trace import Delivered, Dropped, Rejected, Step, Trace, Transmitted
+from podpath.diagnosis.narrative import telling_steps
+from podpath.net.packet import endpoint, spell_ends
+from podpath.node.netfilter import Rule
+from podpath.report.sentences.failures import spell_failure
+from podpath.report.sentences.reasons import spell_reason
+
+MOST = 3
+"""Steps told of one packet."""
+
+
+def spell_claim(claim: str | Claim) -> str:
+    """Name a cause in one sentence, and say what goes with it."""
+    if isinstance(claim, str):
+        return claim
+    return " ".join((_claim_of(claim.cause), *map(_too_late, claim.too_late), *claim.remarks))
+
+
+def spell_link(link: str | PacketStory) -> str:
+    """Say one link of the chain from the evidence to the claim."""
+    if isinstance(link, str):
+        return link
+    return _tell_failing(link.cause) if link.trace is link.cause.trace else _tell(link.trace)
+
+
+def _too_late(rule: Rule) -> str:
+    name = rule.target.name if rule.target is not None else "a rule"
+    return f"{name} (rule {rule.position} of {rule.chain}), which would have let it pass, stands later."
+
+
+def _tell(trace: Trace) -> str:
+    told = list(dict.fromkeys(_spell(step) for step in telling_steps(trace)))[-MOST:]
+    return f"{trace.name} ({spell_ends(trace.packet)}): {'; '.join([*told, _end(trace)])}."
+
+
+def _tell_failing(cause: Cause) -> str:
+    trace, last = cause.trace, cause.trace.deciding
+    steps = [step for step in telling_steps(trace) if step is not last]
+    told = list(dict.fromkeys(_spell(step) for step in steps))[-MOST:]
+    if cause.step is not last:
+        told.append(_spell_place(cause.step))
+    arrived = isinstance(trace.outcome, (Delivered, Transmitted))
+    final = _failure(cause) if arrived else f"{_spell_place(last)}: it is {_end(trace)}"
+    return f"{trace.name} ({spell_ends(trace.packet)}): {'; '.join([*told, final])}."
+
+
+def _spell_place(step: Step) -> str:
+    return f"{spell_reason(step.reason)} [{step.stage}, netns {step.netns}]"
+
+
+def _failure(cause: Cause) -> str:
+    return spell_failure(cause.branch.failure)
+
+
+def _spell(step: Step) -> str:
+    why = spell_reason(step.reason)
+    if step.stage.endswith("conntrack"):
+        what = {"new": "conntrack sees it as NEW", "invalid": f"conntrack calls it INVALID: {why}"}
+        return what.get(step.decision, f"conntrack: {step.decision}")
+    before, after = spell_ends(step.before), spell_ends(step.after)
+    return why if before == after or after.partition(" > ")[0] in why else f"{why}, so it is now {after}"
+
+
+def _end(trace: Trace) -> str:
+    match trace.outcome:
+        case Delivered(netns=netns):
+            return f"it arrives in netns {netns}"
+        case Transmitted(link=link):
+            return f"it leaves on {link}"
+        case Dropped():
+            return "dropped"
+        case Rejected(answer=answer):
+            return f"refused, and the sender gets {answer}"
+        case _:
+            return "not decided"
+
+
+def _claim_of(cause: Cause) -> str:
+    """Name the cause in one sentence."""
+    special = _CLAIMS.get(cause.check)
+    told = "".join(special(cause)) if special is not None else ""
+    if told:
+        return told
+    if isinstance(cause.trace.outcome, (Delivered, Transmitted)):
+        return f"{_the(cause)} goes astray: {_failure(cause)}."
+    if cause.step is not cause.trace.deciding:
+        ended = f"and {cause.trace.deciding.netns} there has no use for it"
+        return f"{_the(cause)} goes astray: {spell_reason(cause.step.reason)}, {ended}."
+    word = "rejected" if isinstance(cause.trace.outcome, Rejected) else "dropped"
+    return f"{_the(cause)} is {word} at {cause.step.stage} in netns {cause.step.netns}: {spell_reason(cause.step.reason)}."
+
+
+def _the(cause: Cause) -> str:
+    """Name the packet: `The handshake's ACK from 10.0.0.1 to 10.0.0.2:80`."""
+    packet = cause.trace.packet
+    name = {"ACK": "handshake's ACK", "SYN": "first packet (SYN)", "SYN-ACK": "answer (SYN-ACK)"}.get(
+        cause.trace.name, cause.trace.name
+    )
+    served = cause.trace.direction == "original" and packet.has_ports
+    target = endpoint(packet.dst, packet.dport) if served else str(packet.dst)
+    return f"The {name} from {packet.src} to {target}"
+
+
+def _rule(cause: Cause) -> Iterator[str]:
+    if cause.place is not None:
+        rule = cause.place.rule
+        word = "rejected" if isinstance(cause.trace.outcome, Rejected) else "dropped"
+        yield f"{_the(cause)} is {word} by rule {rule.position} of {rule.chain} (table {rule.table})."
+
+
+def _order(cause: Cause) -> Iterator[str]:
+    if cause.place is not None:
+        rule = cause.place.rule
+        yield f"{_the(cause)} is dropped by rule {rule.position} of {rule.chain}, because conntrack calls it INVALID."
+
+
+def _filter(cause: Cause) -> Iterator[str]:
+    yield f"The reverse-path filter drops what {cause.step.before.src} sends: {spell_reason(cause.step.reason)}."
+
+
+def _bridged(cause: Cause) -> Iterator[str]:
+    first = cause.branch.traces[0].packet
+    reply = cause.trace.packet
+    yield (
+        f"The reply of {reply.src} to {reply.dst} stays on the bridge and skips netfilter, so it is not translated back to "
+        f"{endpoint(first.dst, first.dport)}."
+    )
+
+
+def _without_endpoints(cause: Cause) -> Iterator[str]:
+    packet = cause.branch.traces[0].packet
+    yield f"The service {endpoint(packet.dst, packet.dport)} has no endpoints: a rule of kube-proxy rejects what is sent to it."
+
+
+def _unheard(cause: Cause) -> Iterator[str]:
+    yield f"{_the(cause)} is not sent: {spell_reason(cause.step.reason)}."
+
+
+def _policy(cause: Cause) -> Iterator[str]:
+    reason = cause.step.reason
+    if isinstance(reason, PolicyDecided):
+        chain = f"{reason.table} {reason.chain}" if reason.native else reason.chain
+        yield f"{_the(cause)} is dropped by the policy of {chain}: no rule accepts it."
+
+
+def _stale(cause: Cause) -> Iterator[str]:
+    step = cause.step
+    service, gone = endpoint(step.before.dst, step.before.dport), endpoint(step.after.dst, step.after.dport)
+    yield f"A conntrack entry still sends what {step.before.src} sends to {service} to {gone}, which is no endpoint any more."
+
+
+def _untranslated(cause: Cause) -> Iterator[str]:
+    first = cause.branch.traces[0].packet
+    yield f"What {first.src} sends to {first.dst} leaves the node with the pod's own address, which nobody there can answer."
+
+
+_CLAIMS = {
+    "stale-conntrack": _stale,
+    "missing-masquerade": _untranslated,
+    "no-endpoints": _without_endpoints,
+    "arp-ignore": _unheard,
+    "neighbour-failed": _unheard,
+    "dropped-by-rule": _rule,
+    "untracked": _rule,
+    "chain-order": _order,
+    "rp-filter": _filter,
+    "br-netfilter": _bridged,
+    "forward-policy": _policy,
+}
