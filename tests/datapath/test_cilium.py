@@ -16,6 +16,7 @@ from podpath.net.provenance import Option, Unknown
 from podpath.node.netfilter import Netfilter
 from podpath.node.node import Cilium, Node, Service, ServicePort
 from podpath.testing.nodes import Fields, forwarding, given_cilium, given_netns, given_node, ip, probe
+from podpath.report.sentences import spell_failure
 from tests.datapath.given import given_tables
 from tests.datapath.walks import decisions, given_walk, host, last, packet, reasons
 
@@ -71,7 +72,7 @@ def test_the_handshakes_ack_is_invalid_and_dropped_before_ciliums_accept() -> No
     found = converse(given(INVALID_FIRST, **BPF), WORLD)
 
     assert ("NEVER", "ACK", "dropped") == (found.verdict, last(found).name, found.branches[0].kind)
-    assert "KUBE-FORWARD" in found.branches[0].failure
+    assert "KUBE-FORWARD" in spell_failure(found.branches[0].failure)
 
 
 def test_ciliums_accept_before_it_lets_it_pass() -> None:

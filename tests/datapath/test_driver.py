@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from podpath.datapath import paths
 from podpath.datapath.driver import drive
+from podpath.datapath.reasons.boundaries import NotModelled
 from podpath.datapath.trace import Delivered, Rejected, Undecided
 from podpath.testing.nodes import forwarding, given_netns, given_node
 from tests.datapath.walks import given_skb, given_walk, packet
@@ -47,4 +48,4 @@ def test_a_frame_in_a_ring_of_bridges_is_undecided() -> None:
     walk = given_walk(node)
     outcome = drive(walk, given_skb(walk, packet("10.0.0.1", "10.0.0.9")), paths.OUTPUT)
 
-    assert "the packet goes in a circle" == (outcome.why if isinstance(outcome, Undecided) else outcome)
+    assert NotModelled("circle") == (outcome.reason if isinstance(outcome, Undecided) else outcome)

@@ -7,10 +7,13 @@ import pytest
 from podpath.datapath.conversation import converse
 from podpath.datapath.destination import Destination
 from podpath.datapath.neighbour import Resolution, resolve
+from podpath.datapath.reasons.failures import PacketRejected
+from podpath.datapath.reasons.neighbours import ArpRequest, ForeignSenderAsked, NobodyAnswers
 from podpath.datapath.skb import Walk
-from podpath.datapath.trace import ArpRequest
+from podpath.net.addresses import IfName, Mac
 from podpath.node.node import Node
 from podpath.testing.nodes import forwarding, given_netns, given_node, given_route, ip, probe
+from podpath.report.sentences import spell_reason
 from tests.datapath.walks import given_walk, host, last, packet, reasons
 
 
@@ -29,7 +32,7 @@ def given(*neighbours: str, device: str = "eth0 10.0.0.1/24", **parts: object) -
 
 def why(found: Resolution) -> str:
     """Give the reason as a sentence."""
-    return found.template.format(*found.arguments)
+    return spell_reason(found.reason)
 
 
 @pytest.mark.parametrize("state", ["PERMANENT", "NOARP", "REACHABLE", "STALE", "DELAY", "PROBE"])
@@ -108,10 +111,9 @@ def test_a_request_with_the_address_of_another_device_is_noted() -> None:
     found = converse(node, probe("tcp 10.6.1.196 > 169.254.169.254:80"))
     step = next(step for step in found.branches[0].traces[0].steps if step.stage == "neighbour")
 
-    assert [ArpRequest("eth1", "02:00:00:00:00:02", ip("10.6.1.196"), ip("169.254.169.254"))] == [  # type: ignore[arg-type]
-        item for item in step.arguments if isinstance(item, ArpRequest)
-    ]
-    assert step.why.endswith("the ARP request leaves with eth1's MAC 02:00:00:00:00:02 and the address 10.6.1.196 of mgnt")
+    assert isinstance(step.reason, ForeignSenderAsked)
+    assert ArpRequest(IfName("eth1"), Mac("02:00:00:00:00:02"), ip("10.6.1.196"), ip("169.254.169.254")) == step.reason.request
+    assert "mgnt" == step.reason.owner
 
 
 def test_a_mac_that_was_heard_is_used_where_nobody_answers() -> None:
@@ -136,8 +138,9 @@ def test_an_unreachable_next_hop_is_told_to_the_sender() -> None:
     )
     forwarded = converse(node, probe("tcp 10.1.0.2 > 10.0.0.77:80"))
 
-    assert "SYN rejected in host at neighbour (EHOSTUNREACH): nobody answers for 10.0.0.77 on veth0" == local.branches[0].failure
-    assert "(icmp-host-unreachable)" in forwarded.branches[0].failure
+    silent = NobodyAnswers(ip("10.0.0.77"), "veth0")
+    assert PacketRejected("SYN", "host", "neighbour", "EHOSTUNREACH", silent) == local.branches[0].failure
+    assert PacketRejected("SYN", "host", "neighbour", "icmp-host-unreachable", silent) == forwarded.branches[0].failure
     assert ["icmp-host-unreachable"] == [trace.name for trace in forwarded.branches[0].answers]
 
 

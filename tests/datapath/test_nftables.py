@@ -7,6 +7,7 @@ import pytest
 from podpath.datapath.conversation import converse
 from podpath.datapath.nftables.datatypes import Device, Name, Range, fits, parse_pattern
 from podpath.datapath.nftables.sets import Elements
+from podpath.datapath.reasons.rules import PolicyDecided
 from podpath.datapath.trace import Conversation
 from podpath.lab.draft import DraftNetns
 from podpath.lab.topologies import routed_pods
@@ -15,6 +16,7 @@ from podpath.net.probe import Probe
 from podpath.net.provenance import Source, Span
 from podpath.node.netfilter import Rule, Target
 from podpath.node.node import HOST
+from podpath.report.sentences import spell_reason
 from tests.nftables import native_tables
 
 OUT = "tcp 10.1.0.2:40000 > 198.51.100.1:80 from pod1"
@@ -65,7 +67,7 @@ def test_the_step_names_table_chain_handle_and_line() -> None:
     last = walk(f"{HEAD}\n tcp dport 80 drop # handle 7\n }}\n}}").branches[0].last.deciding
 
     assert "FORWARD ip t c" == last.stage
-    assert "ip t c rule 1, handle 7 (tcp dport 80 drop) drops it" == last.why
+    assert "ip t c rule 1, handle 7 (tcp dport 80 drop) drops it" == spell_reason(last.reason)
     assert "tcp dport 80 drop # handle 7" == last.spans[0].text.strip()
 
 
@@ -73,7 +75,7 @@ def test_a_policy_decides_at_the_end() -> None:
     """The chain's own line is quoted."""
     conversation = walk("table ip t { chain c { type filter hook forward priority 0; policy drop; }\n}")
 
-    assert "no rule of ip t c decides on it, and its policy is drop" == conversation.branches[0].last.deciding.why
+    assert PolicyDecided("ip t", "c", True) == conversation.branches[0].last.deciding.reason
 
 
 def test_a_part_of_a_chain_is_an_assumption() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from podpath.datapath.conversation import converse
 from podpath.datapath.not_modelled import BOUNDARIES, boundary
+from podpath.datapath.reasons.boundaries import NotModelled
 from podpath.node.node import Node
 from podpath.testing.nodes import forwarding, given_netns, given_node, probe
 from tests.datapath.walks import given_skb, given_walk, last, packet
@@ -19,11 +20,11 @@ def test_every_boundary_says_why() -> None:
 def test_a_boundary_ends_a_walk_with_its_reason() -> None:
     """The step and the outcome name what is not modelled, and where."""
     walk = given_walk(given_node(given_netns("host", "eth0")))
-    outcome = boundary(walk, given_skb(walk, packet("10.0.0.1", "10.0.0.2"), "eth0"), "VRF", "eth0 in red")
+    outcome = boundary(walk, given_skb(walk, packet("10.0.0.1", "10.0.0.2"), "eth0"), "VRF", "eth0")
 
     assert ("host", "ip -d link show type vrf; ip vrf") == (outcome.netns, outcome.ask)
-    assert outcome.why.endswith(": eth0 in red")
-    assert [("VRF", "undecided", outcome.why)] == [(step.stage, step.decision, step.why) for step in walk.steps]
+    assert NotModelled("VRF", ("eth0",)) == outcome.reason
+    assert [("VRF", "undecided", outcome.reason)] == [(step.stage, step.decision, step.reason) for step in walk.steps]
 
 
 def host_with(device: str, *more: str, routes: tuple[str, ...] = ("10.0.0.0/8 dev x0",)) -> Node:

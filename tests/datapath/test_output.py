@@ -6,6 +6,7 @@ from podpath.datapath.conversation import converse
 from podpath.node.netfilter import Netfilter
 from podpath.node.node import Node
 from podpath.testing.nodes import given_netns, given_node, probe
+from podpath.report.sentences import spell_failure
 from tests.datapath.given import given_rules, given_tables
 from tests.datapath.walks import decisions, last, reason_of, reasons
 
@@ -53,7 +54,7 @@ def test_the_sender_gets_the_error_of_the_lookup() -> None:
     found = converse(nowhere, probe("tcp 192.0.2.2 > 8.8.8.8:53"))
 
     assert ("IP_OUTNOROUTES", "SYN rejected in host at route output (ENETUNREACH): no route leads to 8.8.8.8") == (
-        reason_of(last(found).outcome), found.branches[0].failure,
+        reason_of(last(found).outcome), spell_failure(found.branches[0].failure),
     )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from podpath.datapath.places import UNSEEN, Place, place_of, place_sender, send_from
+from podpath.datapath.reasons.failures import End
 from podpath.datapath.trace import Delivered, Transmitted
 from podpath.net.addresses import Mac
 from podpath.net.errors import UsageError
@@ -112,9 +113,9 @@ def test_which_places_may_be_one_host(one: tuple[str, str | None], other: tuple[
     assert same == placed(*one).same(placed(*other))
 
 
-def test_places_are_told_in_words() -> None:
+def test_a_place_is_told_as_an_end() -> None:
     """A place is a process of a namespace, or a host behind a device."""
-    assert ["a process in pod", "a host behind eth0"] == [str(placed("pod", None)), str(placed("host", "eth0"))]
+    assert [End("pod", None), End("host", "eth0")] == [placed("pod", None).end, placed("host", "eth0").end]
 
 
 def test_where_a_packet_has_come_to() -> None:

@@ -13,6 +13,7 @@ from podpath.net.packet import Packet
 from podpath.node.netfilter import Netfilter
 from podpath.node.node import Node
 from podpath.testing.nodes import Fields, forwarding, given_netns, given_node
+from podpath.report.sentences import spell_reason
 from tests.datapath.given import given_rules, given_tables
 from tests.datapath.walks import given_skb, given_walk, host, packet, reason_of
 
@@ -33,7 +34,7 @@ def arrive(node: Node, what: Packet, device: str = "eth0") -> tuple[Outcome, lis
     """Let a packet come in; give the outcome, `stage: decision` of each step, and the reasons."""
     walk = given_walk(node)
     outcome = drive(walk, given_skb(walk, what, device), paths.RECEIVE)
-    return outcome, [f"{step.stage}: {step.decision}" for step in walk.steps], [step.why for step in walk.steps]
+    return outcome, [f"{step.stage}: {step.decision}" for step in walk.steps], [spell_reason(step.reason) for step in walk.steps]
 
 
 @pytest.mark.parametrize(

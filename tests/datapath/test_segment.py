@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from podpath.datapath.reasons.bridges import HairpinOff, Hold, NotInVlan, PortDown, PortState
 from podpath.datapath.segment import bridge_over, ingress_vlan, is_bridge, survey, why_held
 from podpath.node.links import Link
 from podpath.node.node import Node
@@ -103,15 +104,15 @@ def test_a_ring_of_bridges_ends() -> None:
 @pytest.mark.parametrize(
     ("port", "why"),
     [
-        ("p0 master br0", "it would go back out of p0, whose hairpin mode is off"),
-        ("p0 master br0 hairpin", ""),
-        ("p1 master br0", ""),
-        ("p1 master br0 down", "p1 is down"),
-        ("p1 master br0 state blocking", "p1 is in state blocking"),
-        ("p1 master br0 pvid 20", "p1 is not in VLAN 1"),
+        ("p0 master br0", HairpinOff("p0")),
+        ("p0 master br0 hairpin", None),
+        ("p1 master br0", None),
+        ("p1 master br0 down", PortDown("p1")),
+        ("p1 master br0 state blocking", PortState("p1", "blocking")),
+        ("p1 master br0 pvid 20", NotInVlan("p1", 1)),
     ],
 )
-def test_why_a_port_is_not_reached(port: str, why: str) -> None:
+def test_why_a_port_is_not_reached(port: str, why: Hold | None) -> None:
     """A bridge says why it does not let a frame out of a port."""
     walk = given_walk(
         given_node(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from podpath.datapath.exploration import Choices
+from podpath.datapath.reasons.devices import LinkDown
 from podpath.datapath.skb import Walk
 from podpath.testing.nodes import given_node
 from tests.datapath.walks import given_skb, packet
@@ -22,10 +23,10 @@ def test_a_step_holds_the_packet_before_and_after() -> None:
     walk = Walk(given_node(), Choices())
     before = packet("10.0.0.1", "10.0.0.2")
     skb = given_skb(walk, before._replace(ttl=63))
-    walk.step("forward", skb, "f", before, "forward", "{0}", "why", link="eth0")
+    walk.step("forward", skb, "f", before, "forward", LinkDown("eth0"), link="eth0")
 
-    assert [("forward", "host", 64, 63, "forward", "why", "eth0")] == [
-        (step.stage, step.netns, step.before.ttl, step.after.ttl, step.decision, step.why, step.link) for step in walk.steps
+    assert [("forward", "host", 64, 63, "forward", LinkDown("eth0"), "eth0")] == [
+        (step.stage, step.netns, step.before.ttl, step.after.ttl, step.decision, step.reason, step.link) for step in walk.steps
     ]
 
 

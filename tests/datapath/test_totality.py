@@ -23,10 +23,10 @@ def test_a_walk_always_ends_and_never_raises(node: Node, probe: Probe) -> None:
 
     assert 1 <= len(found.branches) <= LIMIT
     for branch in found.branches:
-        assert (branch.works is True) == (not branch.kind) == (not branch.failure)
+        assert (branch.works is True) == (not branch.kind) == (branch.failure is None)
         assert not branch.kind or branch.kind in KINDS
         ended = isinstance(branch.last.outcome, Dropped | Rejected | Undecided)
-        assert not ended or branch.last.deciding.why
+        assert not ended or branch.last.deciding.reason
 
 
 @drawn

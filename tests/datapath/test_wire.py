@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from podpath.datapath.reasons.devices import LeftNode
 from podpath.datapath.wire import leave
 from podpath.testing.nodes import given_netns, given_node
 from tests.datapath.walks import given_skb, given_walk, host, packet
@@ -14,9 +15,7 @@ def test_the_packet_that_left_is_told_with_its_device() -> None:
     outcomes = [leave(walk, skb, host(walk).link(name)) for name in ("eth0", "eth7")]
 
     assert [("eth0", None), ("eth7", None)] == [(outcome.link, outcome.outer) for outcome in outcomes]
-    assert ["it leaves the node on eth0", "it leaves the node on eth7 (only other facts name it)"] == [
-        step.why for step in walk.steps
-    ]
+    assert [LeftNode("eth0"), LeftNode("eth7", "only other facts name it")] == [step.reason for step in walk.steps]
 
 
 def test_the_inner_packet_of_a_tunnel_is_what_the_far_end_sees() -> None:

@@ -11,6 +11,8 @@ from podpath.net import protocols
 from podpath.net.packet import Packet
 from podpath.node.node import HOST, Node
 from podpath.testing.nodes import ip
+from podpath.report.sentences import spell_reason
+from podpath.testing.nodes import ip
 
 
 def given_walk(node: Node, *answers: int, settled: dict[str, object] | None = None) -> Walk:
@@ -42,7 +44,7 @@ def decisions(trace: Trace) -> list[str]:
 
 def reasons(trace: Trace) -> list[str]:
     """Give a trace's steps as sentences."""
-    return [step.why for step in trace.steps]
+    return [spell_reason(step.reason) for step in trace.steps]
 
 
 def reason_of(outcome: Outcome) -> str:

@@ -12,6 +12,7 @@ import pytest
 from podpath.datapath.conversation import converse
 from podpath.datapath.trace import Conversation, Dropped, Trace
 from podpath.net.probe import Probe
+from podpath.report.sentences import spell_reason
 from tests.assembly.evidence_text import Output, case_of
 
 POD, OUTSIDE, UPLINK = "10.65.0.2", "198.51.100.7", "192.0.2.10"
@@ -173,7 +174,7 @@ def test_an_unknown_target_forks_or_is_undecided_and_is_named() -> None:
     """A target that nobody knows never counts as a verdict in silence."""
     conversation = connect(":FORWARD ACCEPT [0:0]\n-A FORWARD -p tcp -j TELEPORT --to mars")
     said = {assumption.fact for branch in conversation.branches for assumption in branch.assumptions}
-    said |= {step.why for branch in conversation.branches for trace in branch.traces for step in trace.steps}
+    said |= {spell_reason(step.reason) for branch in conversation.branches for trace in branch.traces for step in trace.steps}
 
     assert any("TELEPORT" in sentence for sentence in said)
 

@@ -5,6 +5,11 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from podpath.checks.finding import SEVERITIES, Finding, Repair
+from podpath.datapath.reasons import Reason
+from podpath.datapath.reasons.devices import HandedToMaster
+from podpath.datapath.reasons.failures import PacketDropped
+from podpath.datapath.reasons.near import MissedByOne
+from podpath.datapath.reasons.rules import ChainTaken
 from podpath.datapath.trace import (
     Assumption,
     Branch,
@@ -27,6 +32,7 @@ from podpath.net.packet import Packet
 from podpath.net.probe import Probe
 from podpath.net.provenance import Gap, Source, Span
 from podpath.node.case import Contradiction
+from podpath.node.netfilter import Rule
 
 HOSTILE = "a0 \t\n\r\x00\x1b[31m\x9b\x7f\u202e\u2066\u200b\u2028\ud800\U000e0001{}%|é漢"
 
@@ -65,13 +71,18 @@ probes = st.builds(
     dst=addresses,
     netns=st.none() | texts,
 )
+RULE = Rule("filter", "FORWARD", 1, Span(Source(name="rules", lines=("-A FORWARD",)), 1, 1))
+reasons: st.SearchStrategy[Reason] = st.one_of(
+    st.builds(HandedToMaster, link=texts, master=texts), st.builds(ChainTaken, chain=texts, verdict=texts)
+)
 outcomes: st.SearchStrategy[Outcome] = st.one_of(
     st.builds(Delivered, netns=texts, packet=packets),
     st.builds(Transmitted, netns=texts, link=texts, packet=packets),
     st.builds(Dropped, netns=texts, reason=texts),
     st.builds(Rejected, netns=texts, reason=texts, answer=texts),
-    st.builds(Undecided, netns=texts, why=texts, ask=texts),
+    st.builds(Undecided, netns=texts, reason=reasons, ask=texts),
 )
+near_misses = st.builds(NearMiss, span=spans(), reason=st.builds(MissedByOne, rule=st.just(RULE), condition=texts))
 steps = st.builds(
     Step,
     stage=texts,
@@ -80,10 +91,11 @@ steps = st.builds(
     before=packets,
     after=packets,
     decision=texts,
-    template=st.sampled_from(("because of {0}", "as {0} is {1}")),
-    arguments=st.tuples(texts, texts),
+    reason=reasons,
     spans=span_tuples,
-    near=st.lists(st.builds(NearMiss, span=spans(), why=texts), max_size=1).map(tuple),
+    near=st.lists(
+        st.builds(NearMiss, span=spans(), reason=st.builds(MissedByOne, rule=st.just(RULE), condition=texts)), max_size=1
+    ).map(tuple),
     link=st.none() | texts,
 )
 traces = st.builds(
@@ -110,7 +122,7 @@ branches = st.builds(
     assumptions=st.lists(assumptions, max_size=2).map(tuple),
     traces=st.lists(traces, max_size=3).map(tuple),
     works=st.sampled_from((True, False, None)),
-    failure=texts,
+    failure=st.none() | st.builds(PacketDropped, name=texts, netns=texts, stage=texts, reason=reasons),
 )
 conversations = st.builds(
     Conversation,

@@ -13,6 +13,7 @@ from podpath.net.addresses import Address
 from podpath.net.packet import Packet
 from podpath.net.provenance import Source, Span
 from podpath.node.netfilter import ConntrackEntry, ConnTuple
+from podpath.report.sentences import spell_reason
 from tests.datapath.given import Given, Sender, echo, given, given_rules, tcp, udp
 
 SYN, ACK = protocols.SYN, protocols.ACK
@@ -167,7 +168,7 @@ def test_a_full_table_turns_new_connections_away_or_not() -> None:
     def run(choices: Choices) -> tuple[str, str]:
         sender = Sender(node, choices)
         verdict, _ = sender.forward(tcp())
-        return type(verdict).__name__, sender.walk.steps[0].why
+        return type(verdict).__name__, spell_reason(sender.walk.steps[0].reason)
 
     assert [("Drop", "nf_conntrack: table full, dropping packet"), ("Accept", "tcp 10.244.0.5:40000 > 198.51.100.7:80")] == list(
         explore(run).results

@@ -10,6 +10,7 @@ from podpath.net import protocols
 from podpath.net.addresses import Address, Family
 from podpath.net.packet import Packet
 from podpath.node.netfilter import ConntrackEntry, ConnTuple
+from podpath.report.sentences import spell_reason
 from tests.datapath.given import Sender, echo, given, given_rules, tcp, udp
 
 SERVER, NODE, OTHER = (Address.parse(text) for text in ("198.51.100.7", "192.0.2.1", "10.244.0.6"))
@@ -42,7 +43,7 @@ def test_masquerade_takes_another_port_for_a_taken_one() -> None:
         sender = Sender(node)
         _, skb = sender.forward(tcp())
         results.append(skb.packet.sport)
-        assert sender.walk.steps[-1].why.endswith("(the kernel draws the port)")
+        assert spell_reason(sender.walk.steps[-1].reason).endswith("(the kernel draws the port)")
 
     assert results[0] == results[1]
     assert 40000 != results[0] >= 1024
@@ -77,7 +78,7 @@ def test_without_a_rule_a_taken_reply_tuple_changes_the_port() -> None:
     _, skb = sender.forward(tcp())
 
     assert 40000 != skb.packet.sport
-    assert "no rule says so" in sender.walk.steps[-1].why
+    assert "no rule says so" in spell_reason(sender.walk.steps[-1].reason)
 
 
 def test_masquerade_without_an_address_drops() -> None:
@@ -86,7 +87,7 @@ def test_masquerade_without_an_address_drops() -> None:
     verdict, _ = sender.forward(tcp())
 
     assert "Drop" == type(verdict).__name__
-    assert "POSTROUTING rule 1 masquerades, but eth0 has no address to take" == sender.walk.steps[-1].why
+    assert "POSTROUTING rule 1 masquerades, but eth0 has no address to take" == spell_reason(sender.walk.steps[-1].reason)
 
 
 def test_redirect_on_output_goes_to_loopback() -> None:
@@ -103,7 +104,7 @@ def test_redirect_without_an_address_drops() -> None:
     sender = Sender(given(nat("PREROUTING -p tcp -j REDIRECT --to-ports 15001")))
 
     assert "Drop" == type(sender.send(sender.skb(tcp(), iif="lxc1"), "PREROUTING")).__name__
-    assert "PREROUTING rule 1 redirects, but lxc1 has no address" == sender.walk.steps[-1].why
+    assert "PREROUTING rule 1 redirects, but lxc1 has no address" == spell_reason(sender.walk.steps[-1].reason)
 
 
 def test_masquerade_is_forgotten_when_the_way_out_changes() -> None:
@@ -113,7 +114,7 @@ def test_masquerade_is_forgotten_when_the_way_out_changes() -> None:
     verdict, _ = sender.forward(udp(), oif="cni0")
 
     assert "Drop" == type(verdict).__name__
-    assert "masqueraded for eth0 and now leaves by cni0" in sender.walk.steps[-1].why
+    assert "masqueraded for eth0 and now leaves by cni0" in spell_reason(sender.walk.steps[-1].reason)
 
 
 def test_an_echo_identifier_is_the_port() -> None:

@@ -6,6 +6,7 @@ from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.packet import Packet
 from podpath.node.netfilter import ConntrackEntry, ConnTuple
+from podpath.report.sentences import spell_reason
 from tests.datapath.given import Sender, given, given_rules, tcp
 
 SYN, ACK = protocols.SYN, protocols.ACK
@@ -25,7 +26,7 @@ def test_rules_translate_the_first_packet_only() -> None:
     assert (1, 0) == (hits, len(sender.walk.matched))
     assert ("198.51.100.7", 8080) == (str(first.packet.dst), first.packet.dport) == (str(later.packet.dst), later.packet.dport)
     assert "translated as the connection's first packet was, tcp 10.244.0.5:40000 > 10.96.0.10:80" in [
-        step.why for step in sender.walk.steps
+        spell_reason(step.reason) for step in sender.walk.steps
     ]
 
 
@@ -74,7 +75,7 @@ def test_a_drop_in_nat_ends_the_packet() -> None:
     sender = Sender(given(rules))
 
     assert "Drop" == type(sender.send(sender.skb(tcp()), "PREROUTING")).__name__
-    assert "PREROUTING rule 1 drops it" == sender.walk.steps[-1].why
+    assert "PREROUTING rule 1 drops it" == spell_reason(sender.walk.steps[-1].reason)
 
 
 def test_errors_are_translated_with_what_they_quote() -> None:

@@ -6,6 +6,8 @@ import pytest
 
 from podpath.datapath.exploration import Choices
 from podpath.datapath.netfilter.verdicts import ACCEPT, DROP, Queued
+from podpath.datapath.reasons.boundaries import ChainsCircle
+from podpath.datapath.reasons.rules import PolicyDecided
 from podpath.net.provenance import Known, Option, Unknown
 from podpath.node.netfilter import Chain
 from tests.datapath.given import Given, Sender, every_branch, given, given_rules, tcp, with_chain
@@ -84,7 +86,7 @@ def test_chains_that_call_each_other_end_undecided(rule: str) -> None:
     verdict = verdict_of(given(given_rules("FORWARD -j A", rule, "B -j A", chains=ORDERED)))
 
     assert isinstance(verdict, Queued)
-    assert "without end" in verdict.why
+    assert ChainsCircle() == verdict.reason
 
 
 def test_a_chain_that_is_not_shown_forks() -> None:
@@ -142,7 +144,7 @@ def test_a_policy_of_drop_names_its_chain() -> None:
     sender.send(sender.skb(tcp(), iif="cni0", oif="eth0"), "FORWARD")
     step = sender.walk.steps[-1]
 
-    assert ("drop", "no rule of FORWARD decides on it, and its policy is DROP") == (step.decision, step.why)
+    assert ("drop", PolicyDecided("filter", "FORWARD", False)) == (step.decision, step.reason)
     assert [":FORWARD DROP [0:0]"] == [span.text for span in step.spans]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from podpath.datapath.exploration import Choices
 from podpath.net import protocols
 from podpath.node.netfilter import Netfilter
+from podpath.report.sentences import spell_near
 from tests.datapath.given import Sender, given, given_rules, tcp, with_netfilter
 
 KUBE_FIRST = (
@@ -24,7 +25,7 @@ def misses(
     sender = Sender(given(given_rules(*rules, policy=policy, chains=chains)))
     skb = sender.skb(tcp(flags=flags), iif="lxc1", oif="eth0")
     sender.send(skb, "PREROUTING", "FORWARD")
-    return [(miss.span.text.removeprefix("-A "), miss.why) for miss in sender.walk.steps[-1].near]
+    return [(miss.span.text.removeprefix("-A "), spell_near(miss.reason)) for miss in sender.walk.steps[-1].near]
 
 
 def test_a_rule_that_stands_too_late_is_named() -> None:

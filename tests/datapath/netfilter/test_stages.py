@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from podpath.datapath.exploration import Choices, explore
+from podpath.report.sentences import spell_reason
 from tests.datapath.given import Given, Sender, given, given_rules, tcp
 
 
@@ -25,7 +26,7 @@ def test_a_step_names_the_deciding_rule_first_and_the_way_to_it() -> None:
     sender.send(sender.skb(tcp()), "FORWARD")
     (step,) = sender.walk.steps
 
-    assert ("FORWARD filter", "drop", "A rule 2 drops it") == (step.stage, step.decision, step.why)
+    assert ("FORWARD filter", "drop", "A rule 2 drops it") == (step.stage, step.decision, spell_reason(step.reason))
     assert [f"-A {rules[at]}" for at in (2, 0, 1)] == [span.text for span in step.spans]
 
 
@@ -34,7 +35,7 @@ def test_a_mark_alone_makes_a_step() -> None:
     sender = Sender(given(given_rules("FORWARD -j MARK --set-mark 0x4000", table="mangle")))
     sender.send(sender.skb(tcp()), "FORWARD")
 
-    assert ["FORWARD rule 1 sets the mark to 0x4000"] == [step.why for step in sender.walk.steps]
+    assert ["FORWARD rule 1 sets the mark to 0x4000"] == [spell_reason(step.reason) for step in sender.walk.steps]
 
 
 def test_two_flavours_that_do_not_meddle_do_not_fork() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from podpath.datapath.reasons.near import DeviceUnusable, LaterAmongEquals, MetricLoses
+from podpath.datapath.reasons.routes import NoRoute, PolicyRuleRefuses, RouteRefuses
 from podpath.datapath.routing.fib import NO_ROUTE, FibResult, FibTable, explain_error
 from podpath.testing.nodes import given_route, given_rule, ip
 
@@ -44,14 +46,14 @@ def test_lowest_metric_wins_and_the_losers_are_named() -> None:
     found = look("169.254.169.254", "169.254.0.0/16 dev mgnt metric 1007", "169.254.0.0/16 dev eth1 metric 1002")
 
     assert "169.254.0.0/16 dev eth1 metric 1002" == line(found)
-    assert ["its metric 1007 loses to 1002"] == [miss.why for miss in found.near]
+    assert [MetricLoses(1007, 1002)] == [miss.reason for miss in found.near]
 
 
 def test_first_of_equals_wins() -> None:
     """Among routes that are equal in all that counts the first listed wins."""
     found = look("10.1.0.1", "10.1.0.0/16 dev a", "10.1.0.0/16 dev b")
 
-    assert ("10.1.0.0/16 dev a", "it comes later among equals") == (line(found), found.near[0].why)
+    assert ("10.1.0.0/16 dev a", LaterAmongEquals()) == (line(found), found.near[0].reason)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +89,7 @@ def test_route_without_usable_nexthop_is_passed_over() -> None:
     """Where no nexthop of the best route is usable the next best one is taken, and the near miss says so."""
     found = look("10.1.1.1", "10.1.0.0/16 dev a dead metric 1", "10.1.0.0/16 dev b metric 2")
 
-    assert ("10.1.0.0/16 dev b metric 2", "its device is down, or is not the one asked for") == (line(found), found.near[0].why)
+    assert ("10.1.0.0/16 dev b metric 2", DeviceUnusable()) == (line(found), found.near[0].reason)
 
 
 def test_errors_are_explained() -> None:
@@ -95,13 +97,6 @@ def test_errors_are_explained() -> None:
     dst = ip("10.1.1.1")
     refused = FibResult("EACCES", None, (), given_rule("100: prohibit"))
 
-    assert [
-        "the route for 10.1.1.1 is of type blackhole",
-        "the policy rule of priority 100 refuses 10.1.1.1",
-        "no route leads to 10.1.1.1",
-    ] == [
-        template.format(*arguments)
-        for template, arguments in (
-            explain_error(dst, found) for found in (look("10.1.1.1", "blackhole 10.0.0.0/8"), refused, NO_ROUTE)
-        )
+    assert [RouteRefuses(dst, "blackhole"), PolicyRuleRefuses(dst, 100), NoRoute(dst)] == [
+        explain_error(dst, found) for found in (look("10.1.1.1", "blackhole 10.0.0.0/8"), refused, NO_ROUTE)
     ]

@@ -7,6 +7,7 @@ import pytest
 from podpath.datapath.routing.fib import Flow
 from podpath.datapath.routing.input import InputRoute, route_input
 from podpath.testing.nodes import Fields, forwarding, given_netns, given_node, ip
+from podpath.report.sentences import spell_reason
 from tests.datapath.walks import given_walk, host
 
 DEFAULT = "default via 192.0.2.254 dev eth0"
@@ -24,7 +25,7 @@ def arrive(
 
 def why(decided: InputRoute) -> str:
     """Give the reason as a sentence."""
-    return decided.template.format(*decided.arguments)
+    return spell_reason(decided.reason) if decided.reason is not None else ""
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from podpath.datapath.reasons.routes import ReversePathHolds
 from podpath.datapath.routing.fib import Flow
 from podpath.datapath.routing.validation import SourceCheck, check_source
 from podpath.node.node import Node
@@ -67,10 +68,7 @@ def test_the_way_back_over_the_device_passes() -> None:
     """A source that is reached over the device it comes from passes the strict check."""
     found = check(given(rp("1", "1", "eth0")), "203.0.113.5", "eth0", oif=None)
 
-    assert ("", "the way back to 203.0.113.5 leads over eth0; rp_filter is strict") == (
-        found.cause,
-        found.template.format(*found.arguments),
-    )
+    assert ("", ReversePathHolds(ip("203.0.113.5"), "eth0", 1)) == (found.cause, found.reason)
 
 
 def test_any_nexthop_of_a_multipath_route_counts() -> None:

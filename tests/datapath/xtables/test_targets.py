@@ -7,6 +7,7 @@ import pytest
 from podpath.datapath.conntrack.connection import Zone
 from podpath.datapath.exploration import Choices, explore
 from podpath.datapath.netfilter.verdicts import ACCEPT, Queued, Reject
+from podpath.datapath.reasons.boundaries import TargetNotFollowed
 from podpath.net import protocols
 from podpath.net.packet import Packet
 from podpath.net.provenance import Listing
@@ -158,7 +159,8 @@ def test_a_syn_proxy_ends_undecided() -> None:
     verdict = sender.send(sender.skb(tcp()), "FORWARD")
 
     assert isinstance(verdict, Queued)
-    assert verdict.why.startswith("SYNPROXY answers the handshake itself")
+    assert isinstance(verdict.reason, TargetNotFollowed)
+    assert "SYNPROXY" == verdict.reason.target
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,20 @@
+"""Tests of reasons as values."""
+
+from __future__ import annotations
+
+from podpath.datapath.reasons.devices import LinkDown, NoDevice, ReceivedOn, Unwrapped
+from podpath.datapath.reasons.near import DeviceUnusable
+
+
+def test_reasons_differ_by_what_decided() -> None:
+    """Two reasons with the same values are one only where the same thing decided."""
+    assert LinkDown("eth0") == LinkDown("eth0")
+    assert LinkDown("eth0") != ReceivedOn("eth0")
+    assert LinkDown("eth0") != ("eth0",)
+    assert len({LinkDown("eth0"), Unwrapped("eth0"), LinkDown("eth0")}) == 2
+
+
+def test_a_reason_without_values_is_a_reason() -> None:
+    """A reason that has no values is not taken for none."""
+    assert (True, True) == (bool(NoDevice()), bool(DeviceUnusable()))
+    assert NoDevice() != DeviceUnusable()
