@@ -8,13 +8,17 @@ from podpath.datapath.reasons.near import DeviceUnusable
 
 def test_reasons_differ_by_what_decided() -> None:
     """Two reasons with the same values are one only where the same thing decided."""
-    assert LinkDown("eth0") == LinkDown("eth0")
-    assert LinkDown("eth0") != ReceivedOn("eth0")
-    assert LinkDown("eth0") != ("eth0",)
+    down: object = LinkDown("eth0")
+
+    assert down == LinkDown("eth0")
+    assert down != ReceivedOn("eth0")
+    assert down != ("eth0",)
     assert len({LinkDown("eth0"), Unwrapped("eth0"), LinkDown("eth0")}) == 2
 
 
 def test_a_reason_without_values_is_a_reason() -> None:
     """A reason that has no values is not taken for none."""
-    assert (True, True) == (bool(NoDevice()), bool(DeviceUnusable()))
-    assert NoDevice() != DeviceUnusable()
+    one: object = NoDevice()
+
+    assert (True, True) == (bool(one), bool(DeviceUnusable()))
+    assert one != DeviceUnusable()

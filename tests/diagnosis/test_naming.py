@@ -36,6 +36,6 @@ def test_the_words_of_a_reason_are_those_of_its_line() -> None:
     )
 
     assert ["FORWARD"] == list(words_of(PolicyDecided("filter", "FORWARD", False)))
-    place = Rule("filter", "FORWARD", 12, Span(Source(name="rules", lines=("-A FORWARD -j DROP",)), 1, 1))
+    place = Rule("filter", "FORWARD", 12, Span(Source(name="rules", lines=("-A FORWARD -j DROP",)), 1, 1), None)
     assert ["FORWARD", "12"] == list(words_of(RuleDecided(place, "drop")))
     assert {"STALE", "eth1", "mgnt"} <= set(words_of(request))

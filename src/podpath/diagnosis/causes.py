@@ -38,6 +38,7 @@ from podpath.datapath.reasons.bridges import BridgeReason
 from podpath.datapath.reasons.cilium import CiliumReason
 from podpath.datapath.reasons.devices import DeviceReason, FrameForOther
 from podpath.datapath.reasons.neighbours import (
+    ArpFiltered,
     ArpIgnored,
     ArpIgnoredAcrossSubnets,
     ArpIgnoredElsewhere,
@@ -46,7 +47,10 @@ from podpath.datapath.reasons.neighbours import (
     EntryWrong,
     ForeignSenderAsked,
     NeighbourReason,
+    NotAddressOf,
+    OnlyForItself,
     Refusal,
+    RequestWithoutSender,
 )
 from podpath.datapath.reasons.routes import RouteReason, TtlExceeded
 from podpath.datapath.reasons.rules import PolicyDecided, RuleReason
@@ -247,7 +251,7 @@ def _name_route(trace: Trace, step: Step, reason: RouteReason) -> str:  # noqa: 
             assert_never(reason)
 
 
-def _name_neighbour(step: Step) -> str:
+def _name_neighbour(step: Step) -> str:  # one arm for each fault
     refusal = refusal_of(step)
     match refusal:
         case ArpIgnored() | ArpIgnoredElsewhere() | ArpIgnoredAcrossSubnets() | ArpIgnoredHostScope():
@@ -256,12 +260,18 @@ def _name_neighbour(step: Step) -> str:
             return ip_forward.NAME
         case routes.ReversePathFailed():
             return rp_filter.NAME
-        case routes.OwnSource():
+        case routes.OwnSource() | routes.SourceOfType(type="local"):
             return source_refused.NAME
-        case routes.SourceOfType(type="local"):
-            return source_refused.NAME
-        case _:
+        case NotAddressOf() | OnlyForItself() | RequestWithoutSender() | ArpFiltered() | None:
             return neighbour_failed.NAME
+        case routes.NoRoute() | routes.RouteRefuses() | routes.PolicyRuleRefuses() | routes.LoopbackFromWire():
+            return neighbour_failed.NAME
+        case routes.MartianSource() | routes.MartianDestination() | routes.DestinationOfType() | routes.SourceOfType():
+            return neighbour_failed.NAME
+        case routes.LocalAddress() | routes.LimitedBroadcast() | routes.ReversePathHolds():
+            return neighbour_failed.NAME
+        case _:
+            assert_never(refusal)
 
 
 def _name_bridge(reason: BridgeReason) -> str:
@@ -270,8 +280,14 @@ def _name_bridge(reason: BridgeReason) -> str:
             return hairpin.NAME
         case bridges.SwitchFloods():
             return foreign_arp.NAME
-        case _:
+        case bridges.NotTakenIn() | bridges.NotSentOut() | bridges.FloodedForNobody() | bridges.HiddenFromNetfilter():
             return ""
+        case bridges.Bridged() | bridges.SentOutOfPort() | bridges.SentWhileResolving() | bridges.StaysOnBridge():
+            return ""
+        case bridges.RoutedAfterTranslation() | bridges.HandedToSwitch() | bridges.Switched():
+            return ""
+        case _:
+            assert_never(reason)
 
 
 def _is_unanswerable(branch: Branch, trace: Trace, step: Step) -> bool:

@@ -13,10 +13,8 @@ T = TypeVar("T", bound=tuple[object, ...])
 
 def distinct(kind: type[T]) -> type[T]:
     """Make instances of a named tuple equal only to those of its own class, and true without fields."""
-    kind.__eq__ = _equals  # type: ignore[assignment,method-assign]  # tuple compares fields alone
-    kind.__ne__ = _differs  # type: ignore[assignment,method-assign]  # as above
-    kind.__hash__ = tuple.__hash__  # type: ignore[method-assign]  # equal reasons have equal fields
-    kind.__bool__ = _is_true  # type: ignore[attr-defined]  # a tuple is false where it is empty
+    for name, method in _METHODS.items():
+        setattr(kind, name, method)
     return kind
 
 
@@ -31,3 +29,6 @@ def _differs(self: tuple[object, ...], other: object) -> bool:
 def _is_true(self: tuple[object, ...]) -> bool:
     del self
     return True
+
+
+_METHODS = {"__eq__": _equals, "__ne__": _differs, "__hash__": tuple.__hash__, "__bool__": _is_true}

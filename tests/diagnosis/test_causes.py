@@ -1,0 +1,58 @@
+"""Tests of which fault a deciding step stands for."""
+
+from __future__ import annotations
+
+from podpath.checks.cause import Claim
+from podpath.datapath.conversation import converse
+from podpath.diagnosis.causes import find_cause
+from podpath.net.provenance import Listing
+from podpath.node.node import Node
+from podpath.report.sentences.narrative import spell_claim
+from tests.nftables import native_tables
+from tests.nodes import Fields, forwarding, given_netns, given_node, probe
+
+RULES = """table inet firewall {
+  chain forward {
+    type filter hook forward priority 0; policy %s;
+    %s
+  }
+}
+"""
+
+
+def router(policy: str, rule: str) -> Node:
+    """Give a router whose own nftables chain stands at FORWARD."""
+    tables: Fields = {"nftables": Listing(items=native_tables(RULES % (policy, rule)), complete=True, ask="")}
+    return given_node(given_netns("host", "wan 192.0.2.2/24", "lan 10.0.0.1/24", sysctls=forwarding(rp_filter="0"), netns=tables))
+
+
+def named(node: Node, text: str) -> tuple[str, str]:
+    """Give the fault of the likeliest branch, and what is claimed of it."""
+    cause = find_cause(node, converse(node, probe(text)).branches[0])
+    assert cause is not None
+    return cause.check, spell_claim(Claim(cause=cause))
+
+
+def test_a_native_rule_is_not_the_policy() -> None:
+    """A rule of nftables that drops at FORWARD is told as a rule; only a policy is told as one."""
+    ruled, claim = named(router("accept", "tcp dport 80 drop"), "tcp 10.0.0.5 > 192.0.2.9:80 in lan")
+    policed, other = named(router("drop", ""), "tcp 10.0.0.5 > 192.0.2.9:80 in lan")
+
+    assert ("dropped-by-rule", "forward-policy") == (ruled, policed)
+    assert "inet firewall forward rule 1 (tcp dport 80 drop) drops it" in claim
+    assert "is dropped by the policy of inet firewall forward" in other
+
+
+def test_a_loop_that_ends_in_a_pod_is_a_loop() -> None:
+    """Where two namespaces send a packet to each other until its TTL ends, it is a loop wherever that happens."""
+    back = given_netns("pod", "eth0 10.0.0.2/24 peer host:veth0", routes=["default via 10.0.0.1 dev eth0"], sysctls=forwarding())
+    node = given_node(
+        given_netns(
+            "host", "veth0 10.0.0.1/24 peer pod:eth0", "wan 192.0.2.2/24", routes=["10.9.0.0/16 via 10.0.0.2 dev veth0"],
+            sysctls=forwarding(rp_filter="0"),
+        ),
+        back,
+    )  # fmt: skip
+    checks = {named(node, f"tcp 192.0.2.{last} > 10.9.0.5:80 in wan")[0] for last in (7, 8)}
+
+    assert {"routing-loop"} == checks
