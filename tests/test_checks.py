@@ -16,6 +16,7 @@ from podpath.node.case import ArpSighting, Case, Sighting
 from podpath.node.links import Vxlan
 from podpath.node.netfilter import ConntrackEntry, ConnTuple, MatchOption, PrefixMatch, Target
 from podpath.node.node import Cilium, CniNetwork, Node, Service, ServicePort
+from podpath.report.sentences.narrative import spell_claim
 from tests.checks.nodes import address, bridge, chain, link, netns, node, pod, route, rule, span, table
 
 HOST_MAC, SLAVE_MAC, PEER_MAC = Mac("02:00:00:00:00:01"), Mac("02:00:00:00:00:99"), Mac("02:00:00:00:00:77")
@@ -102,7 +103,7 @@ def test_an_arp_with_a_foreign_mac_is_the_cause_of_lost_frames() -> None:
     """The finding names the route that made the host ask so, and the time that inbound frames were lost for."""
     (found,) = findings(foreign_arp(), "foreign-arp")
     assert found.severity == "cause"
-    assert "169.254.0.0/16" in found.claim
+    assert "169.254.0.0/16" in spell_claim(found.claim)
     assert "29 s" in found.breaks[0]
     assert [repair.commands for repair in found.repairs] == [("ip route del 169.254.0.0/16 dev p1p1 metric 1002",)]
 

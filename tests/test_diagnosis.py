@@ -17,6 +17,7 @@ from podpath.diagnosis.verdict import Verdict
 from podpath.net.probe import Probe
 from podpath.node.case import Case, Deed
 from podpath.node.netfilter import Chain
+from podpath.report.sentences.narrative import spell_link
 from tests.checks.nodes import route, rule, span
 from tests.diagnosis.scenes import (
     BAD,
@@ -75,7 +76,10 @@ def test_the_third_packet_of_the_handshake_is_found(forward: object) -> None:
 def test_what_differs_where_it_works_is_told() -> None:
     """The two listings of FORWARD differ by one rule that moved."""
     cause = diagnose(case(cilium_node(disputed(GOOD, BAD)), attempt(PROBE))).findings[0]
-    assert any("CILIUM_FORWARD is rule 2 of FORWARD here, and rule 1 where it works" in reason for reason in cause.reasoning)
+    assert any(
+        "CILIUM_FORWARD is rule 2 of FORWARD here, and rule 1 where it works" in reason
+        for reason in map(spell_link, cause.reasoning)
+    )
 
 
 def test_a_sound_node_has_no_finding() -> None:
@@ -118,7 +122,7 @@ def test_a_stated_fact_that_cannot_have_held_is_named() -> None:
     cause = answer.findings[0]
     assert ("fault", "br-netfilter") == (answer.verdict, cause.check)
     assert "net.bridge.bridge-nf-call-iptables = 1" in texts(cause.evidence)
-    assert any("cannot have held then" in reason for reason in cause.reasoning)
+    assert any("cannot have held then" in reason for reason in map(spell_link, cause.reasoning))
 
 
 def test_a_failure_that_nothing_explains_is_undecided() -> None:
@@ -145,7 +149,9 @@ def test_a_good_node_tells_what_differs() -> None:
     """The sysctl's value there is quoted beside the one here."""
     bad, good = case(cilium_node(known(GOOD), rp_filter="1")), case(cilium_node(known(GOOD), rp_filter="0"))
     cause = diagnose(bad, good=good).findings[0]
-    assert any("net.ipv4.conf.all.rp_filter is 1 here, and 0 where it works." in reason for reason in cause.reasoning)
+    assert any(
+        "net.ipv4.conf.all.rp_filter is 1 here, and 0 where it works." in reason for reason in map(spell_link, cause.reasoning)
+    )
     assert "net.ipv4.conf.all.rp_filter = 0" in texts(cause.evidence)
 
 

@@ -14,6 +14,7 @@ from podpath.checks.registry import CHECKS
 from podpath.net.addresses import IfName, Mac
 from podpath.net.provenance import Known
 from podpath.node.case import Case
+from podpath.report.sentences.narrative import spell_claim, spell_link
 from tests.checks.captures import (
     CLIENT,
     SERVER,
@@ -99,8 +100,8 @@ def test_syn_without_answer_is_found_once_for_all_points() -> None:
     ]
     (finding,) = found(case_of(*lines, command="tcpdump -nni any"), "handshake-repeated")
 
-    assert "nothing comes back" in finding.claim
-    assert any("as far as eth0" in reason for reason in finding.reasoning)
+    assert "nothing comes back" in spell_claim(finding.claim)
+    assert any("as far as eth0" in reason for reason in map(spell_link, finding.reasoning))
 
 
 def test_syn_that_is_answered_the_second_time_is_a_note() -> None:
@@ -122,7 +123,7 @@ def test_syn_ack_that_is_sent_again_without_ack_is_found() -> None:
     lines = (tcp(0, FORTH, "S", 1000), *(tcp(after, BACK, "S.", 7, 1001) for after in (0.01, 1.01, 3.01)))
     (finding,) = found(case_of(*lines), "handshake-repeated")
 
-    assert "no ACK of the client is seen" in finding.claim
+    assert "no ACK of the client is seen" in spell_claim(finding.claim)
 
 
 SERVICE, ENDPOINT = "198.51.100.7.80", "10.7.0.9.8080"
@@ -209,7 +210,7 @@ def test_loss_between_two_devices_is_found() -> None:
     (finding,) = found(between(), "lost-between")
 
     assert ["capture-0.txt:4", "capture-0.txt:5"] == [str(span) for span in finding.evidence[:2]]
-    assert "between veth7 and eth0" in finding.claim
+    assert "between veth7 and eth0" in spell_claim(finding.claim)
 
 
 def test_what_passes_is_not_lost() -> None:
@@ -223,7 +224,7 @@ def test_one_way_interval_has_its_start_and_end() -> None:
     back = (tcp(16.0, BACK, ".", 0, 131), tcp(16.1, FORTH, "P.", 131, 401, 10), tcp(16.2, BACK, ".", 0, 141))
     (finding,) = found(case_of(*handshake(), *exchange(0.1), *asks, *back), "one-way")
 
-    assert "from 10:00:00.120000 until 10:00:16.000000" in finding.claim
+    assert "from 10:00:00.120000 until 10:00:16.000000" in spell_claim(finding.claim)
     assert finding.severity == "fault"
 
 
@@ -246,8 +247,8 @@ def test_frames_with_a_foreign_mac_are_found_with_their_time() -> None:
     )
     (finding,) = found(case_of(*lines, command="tcpdump -enn -i eth0"), "wrong-mac")
 
-    assert "from 10:00:05.100000 until 10:00:30.000000" in finding.claim
-    assert STRANGER in finding.claim
+    assert "from 10:00:05.100000 until 10:00:30.000000" in spell_claim(finding.claim)
+    assert STRANGER in spell_claim(finding.claim)
 
 
 def test_two_gateways_are_no_wrong_mac() -> None:
@@ -273,8 +274,8 @@ def test_two_machines_with_one_address_are_found() -> None:
     )
     (finding,) = found(case_of(*lines, command="tcpdump -enn -i eth0 arp"), "duplicate-address")
 
-    assert HOST in finding.claim
-    assert STRANGER in finding.claim
+    assert HOST in spell_claim(finding.claim)
+    assert STRANGER in spell_claim(finding.claim)
 
 
 def test_mac_of_an_address_that_flaps_is_found() -> None:
@@ -285,7 +286,7 @@ def test_mac_of_an_address_that_flaps_is_found() -> None:
     )
     (finding,) = found(case_of(*lines, command="tcpdump -enn -i eth0 arp"), "mac-flap")
 
-    assert "changes 3 times" in finding.claim
+    assert "changes 3 times" in spell_claim(finding.claim)
 
 
 def moved(*, announced: bool) -> tuple[str, ...]:
@@ -304,7 +305,7 @@ def test_move_without_gratuitous_arp_is_found() -> None:
     """Frames that still go to the old MAC are lost, since nobody was told."""
     (finding,) = found(case_of(*moved(announced=False), command="tcpdump -enn -i eth0"), "gratuitous-arp")
 
-    assert "no gratuitous ARP is seen" in finding.claim
+    assert "no gratuitous ARP is seen" in spell_claim(finding.claim)
     assert finding.severity == "fault"
 
 
@@ -313,7 +314,7 @@ def test_announced_move_is_a_note() -> None:
     case = case_of(*moved(announced=True), command="tcpdump -enn -i eth0")
 
     assert ["note"] == [finding.severity for finding in found(case, "gratuitous-arp")]
-    assert "announces it" in found(case, "gratuitous-arp")[0].claim
+    assert "announces it" in spell_claim(found(case, "gratuitous-arp")[0].claim)
     assert faults(case) == []
 
 
@@ -323,7 +324,7 @@ def test_icmp_error_is_tied_to_its_connection() -> None:
     (refused,) = found(case_of(tcp(0, FORTH, "S", 1000), error), "icmp-error")
     (answered,) = found(case_of(*handshake(), *exchange(0.1), error), "icmp-error")
 
-    assert "tcp 10.7.0.5:41000 > 198.18.4.9:443" in refused.claim
+    assert "tcp 10.7.0.5:41000 > 198.18.4.9:443" in spell_claim(refused.claim)
     assert refused.severity == "fault"
     assert answered.severity == "note"
 
@@ -343,7 +344,7 @@ def test_icmpv6_error_is_tied_to_its_connection(text: str, reason: str) -> None:
     error = f"10:00:01.000000 IP6 fd00:1::1 > fd00:7::5: ICMP6, {text}, length 68"
     (refused,) = found(case_of(asks, other, error), "icmp-error")
 
-    assert f"refuses tcp [fd00:7::5]:41000 > [fd00:9::5]:443: {reason}" in refused.claim
+    assert f"refuses tcp [fd00:7::5]:41000 > [fd00:9::5]:443: {reason}" in spell_claim(refused.claim)
     assert ("fault", ("tcp [fd00:7::5]:41000 > [fd00:9::5]:443",)) == (refused.severity, refused.breaks)
 
 
@@ -352,7 +353,7 @@ def test_size_that_fits_is_told() -> None:
     error = "10:00:01.000000 IP 192.0.2.1 > 10.7.0.5: ICMP 198.18.4.9 unreachable - need to frag (mtu 1400), length 556"
     (finding,) = found(case_of(*handshake(), error), "icmp-error")
 
-    assert "MTU 1400" in finding.claim
+    assert "MTU 1400" in spell_claim(finding.claim)
     assert finding.severity == "note"
 
 
@@ -366,8 +367,8 @@ def test_path_mtu_black_hole_is_found() -> None:
     """Full-sized segments that are sent again and again while small ones arrived fall into a hole."""
     (finding,) = found(stuck(), "path-mtu-black-hole")
 
-    assert "Large packets from 198.18.4.9 to 10.7.0.5" in finding.claim
-    assert any("No ICMP error" in reason for reason in finding.reasoning)
+    assert "Large packets from 198.18.4.9 to 10.7.0.5" in spell_claim(finding.claim)
+    assert any("No ICMP error" in reason for reason in map(spell_link, finding.reasoning))
 
 
 def test_path_mtu_black_hole_tells_what_would_fit() -> None:
@@ -375,7 +376,7 @@ def test_path_mtu_black_hole_tells_what_would_fit() -> None:
     error = "10:00:02.000000 IP 192.0.2.1 > 198.18.4.9: ICMP 10.7.0.5 unreachable - need to frag (mtu 1380), length 556"
     (finding,) = found(stuck(error), "path-mtu-black-hole")
 
-    assert any("1380 bytes would fit" in reason for reason in finding.reasoning)
+    assert any("1380 bytes would fit" in reason for reason in map(spell_link, finding.reasoning))
 
 
 def test_small_data_that_is_lost_is_no_path_mtu() -> None:
@@ -396,8 +397,8 @@ def test_reset_storm_is_found() -> None:
         ]
     (finding,) = found(case_of(*lines), "reset-storm")
 
-    assert "198.18.4.9:443 resets 12 connections" in finding.claim
-    assert "nobody listens" in finding.reasoning[0]
+    assert "198.18.4.9:443 resets 12 connections" in spell_claim(finding.claim)
+    assert "nobody listens" in spell_link(finding.reasoning[0])
 
 
 def test_few_resets_are_no_storm() -> None:
@@ -450,7 +451,7 @@ def test_one_direction_alone_is_noted_where_the_other_arrives() -> None:
     )
     (finding,) = found(case_of(*lines), "asymmetric-path")
 
-    assert "shows only what 10.7.0.5 sends" in finding.claim
+    assert "shows only what 10.7.0.5 sends" in spell_claim(finding.claim)
     assert found(case_of(*lines, command="tcpdump -nn -i eth0 src host 10.7.0.5"), "asymmetric-path") == []
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from podpath.checks.cause import Cause, Claim
 from podpath.datapath.conversation import converse
-from tests.nodes import given_netns, given_node, probe
+from podpath.testing.nodes import given_netns, given_node, probe
 
 
 def given_cause() -> Cause:

@@ -10,6 +10,7 @@ import pytest
 from podpath.checks.cni_folder import check
 from podpath.checks.finding import Finding
 from podpath.library.reading import read
+from podpath.report.sentences.narrative import spell_claim
 from tests.command import podpath
 from tests.protect.folders import BRIDGE, MESH, PORTMAP, listed, single
 
@@ -37,8 +38,8 @@ def test_a_broken_first_file_is_a_fault(tmp_path: Path, text: str) -> None:
     (found,) = findings(path)
     done = podpath("diagnose", path, "--json")
 
-    assert ("fault", True) == (found.severity, found.claim.startswith("05.conflist: "))
-    assert "containerd loads nothing because of it, CRI-O passes over it" in found.claim
+    assert ("fault", True) == (found.severity, spell_claim(found.claim).startswith("05.conflist: "))
+    assert "containerd loads nothing because of it, CRI-O passes over it" in spell_claim(found.claim)
     assert found.evidence[0].source.name.endswith("node/cni/05.conflist")
     assert (1, ["cni-folder"]) == (done.returncode, [one["check"] for one in json.loads(done.stdout)["findings"]])
 
@@ -65,5 +66,5 @@ def test_a_pasted_file_is_judged_by_itself(tmp_path: Path) -> None:
     ticket.write_text(f"```\nroot@n1:~# cat /etc/cni/net.d/10-x.conflist\n{listed(PORTMAP, BRIDGE)}\n```\n")
     (found,) = findings(ticket)
 
-    assert "portmap comes first in the chain" in found.claim
+    assert "portmap comes first in the chain" in spell_claim(found.claim)
     assert '"type": "portmap"' in found.evidence[0].text

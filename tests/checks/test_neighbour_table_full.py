@@ -5,6 +5,7 @@ from __future__ import annotations
 from podpath.checks.neighbour_table_full import check
 from podpath.net.messages import Message, MessageKind
 from podpath.node.case import Case
+from podpath.report.sentences.narrative import spell_link
 from tests.checks.nodes import netns, node, span
 
 
@@ -18,7 +19,7 @@ def test_the_kernels_own_word_is_enough() -> None:
     """The finding quotes the line and says how often it was said."""
     (found,) = check(case(MessageKind.NEIGHBOUR_TABLE_FULL))
     assert [str(one.text) for one in found.evidence] == ["kernel: neighbour table full"]
-    assert "5 times" in found.reasoning[0]
+    assert "5 times" in spell_link(found.reasoning[0])
 
 
 def test_another_table_is_none_of_it() -> None:

@@ -15,8 +15,8 @@ from podpath.net.provenance import Known, Listing
 from podpath.node.links import Bridge
 from podpath.node.netfilter import Netfilter
 from podpath.node.node import Node
-from podpath.testing.nodes import Fields, forwarding, given_netns, given_node, ip, probe
 from podpath.report.sentences import spell_failure
+from podpath.testing.nodes import Fields, forwarding, given_netns, given_node, ip, probe
 from tests.datapath.given import given_rules, given_tables
 from tests.datapath.walks import branch_where, decisions, given_walk, host, last, reasons
 

@@ -15,8 +15,8 @@ from podpath.net.packet import Packet
 from podpath.net.provenance import Option, Unknown
 from podpath.node.netfilter import Netfilter
 from podpath.node.node import Cilium, Node, Service, ServicePort
-from podpath.testing.nodes import Fields, forwarding, given_cilium, given_netns, given_node, ip, probe
 from podpath.report.sentences import spell_failure
+from podpath.testing.nodes import Fields, forwarding, given_cilium, given_netns, given_node, ip, probe
 from tests.datapath.given import given_tables
 from tests.datapath.walks import decisions, given_walk, host, last, packet, reasons
 

@@ -9,8 +9,8 @@ from podpath.datapath.conversation import KINDS, converse, script_of
 from podpath.datapath.reasons.failures import PacketDropped
 from podpath.node.netfilter import Netfilter
 from podpath.node.node import Node
-from podpath.testing.nodes import Fields, forwarding, given_netns, given_node, listening, probe
 from podpath.report.sentences import spell_failure
+from podpath.testing.nodes import Fields, forwarding, given_netns, given_node, listening, probe
 from tests.datapath.given import given_rules, given_tables
 from tests.datapath.walks import branch_where, last
 

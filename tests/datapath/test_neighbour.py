@@ -12,8 +12,8 @@ from podpath.datapath.reasons.neighbours import ArpRequest, ForeignSenderAsked, 
 from podpath.datapath.skb import Walk
 from podpath.net.addresses import IfName, Mac
 from podpath.node.node import Node
-from podpath.testing.nodes import forwarding, given_netns, given_node, given_route, ip, probe
 from podpath.report.sentences import spell_reason
+from podpath.testing.nodes import forwarding, given_netns, given_node, given_route, ip, probe
 from tests.datapath.walks import given_walk, host, last, packet, reasons
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from podpath.datapath.conversation import converse
 from podpath.node.netfilter import Netfilter
 from podpath.node.node import Node
-from podpath.testing.nodes import given_netns, given_node, probe
 from podpath.report.sentences import spell_failure
+from podpath.testing.nodes import given_netns, given_node, probe
 from tests.datapath.given import given_rules, given_tables
 from tests.datapath.walks import decisions, last, reason_of, reasons
 

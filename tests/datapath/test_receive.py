@@ -12,8 +12,8 @@ from podpath.net.addresses import Mac
 from podpath.net.packet import Packet
 from podpath.node.netfilter import Netfilter
 from podpath.node.node import Node
-from podpath.testing.nodes import Fields, forwarding, given_netns, given_node
 from podpath.report.sentences import spell_reason
+from podpath.testing.nodes import Fields, forwarding, given_netns, given_node
 from tests.datapath.given import given_rules, given_tables
 from tests.datapath.walks import given_skb, given_walk, host, packet, reason_of
 

@@ -10,7 +10,6 @@ from podpath.datapath.trace import Branch, Conversation, Dropped, Outcome, Rejec
 from podpath.net import protocols
 from podpath.net.packet import Packet
 from podpath.node.node import HOST, Node
-from podpath.testing.nodes import ip
 from podpath.report.sentences import spell_reason
 from podpath.testing.nodes import ip
 

@@ -8,8 +8,8 @@ from podpath.diagnosis.causes import find_cause
 from podpath.net.provenance import Listing
 from podpath.node.node import Node
 from podpath.report.sentences.narrative import spell_claim
+from podpath.testing.nodes import Fields, forwarding, given_netns, given_node, probe
 from tests.nftables import native_tables
-from tests.nodes import Fields, forwarding, given_netns, given_node, probe
 
 RULES = """table inet firewall {
   chain forward {

@@ -16,6 +16,7 @@ from podpath.datapath.conversation import converse
 from podpath.diagnosis.counters import TELLTALES, add_counters
 from podpath.net.provenance import Known
 from podpath.node.node import HOST, Node
+from podpath.report.sentences.narrative import spell_link
 from podpath.testing.nodes import ip, probe
 from tests.checks.nodes import netns, node, span
 from tests.command import podpath
@@ -67,7 +68,7 @@ def test_only_the_namespace_that_dropped_it_counts() -> None:
 
     def told(netns: str, one: Finding) -> tuple[str, ...]:
         namespaces = {**bad.namespaces, netns: replace(bad.namespaces[netns], counters=counted)}
-        return add_counters([one], replace(bad, namespaces=namespaces))[0].reasoning
+        return tuple(map(spell_link, add_counters([one], replace(bad, namespaces=namespaces))[0].reasoning))
 
     assert last.deciding.netns == HOST
     assert told(HOST, shown) == ("The kernel counts it: TcpExtIPReversePathFilter is 5.",)

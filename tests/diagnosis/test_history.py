@@ -8,6 +8,7 @@ from podpath.checks.finding import Finding
 from podpath.diagnosis.diagnosis import Diagnosis
 from podpath.diagnosis.history import tell_history
 from podpath.diagnosis.verdict import Verdict
+from podpath.report.sentences.narrative import spell_claim
 from podpath.timeline.build import Told
 from podpath.timeline.chronicle import Chronicle
 from tests.timeline.samples import CLIENT, MESSAGES, at, chronicle
@@ -55,7 +56,7 @@ def test_the_likelier_of_two_possibilities() -> None:
     assert ["rp-filter", "hairpin"] == [one.check for one in joined.findings]
     assert 0.8 == round(sum(one.certainty for one in joined.findings), 2)
     assert "possible" == joined.verdict
-    assert joined.findings[0].claim.startswith("It is rp-filter. What may have set it: tuned started")
+    assert spell_claim(joined.findings[0].claim).startswith("It is rp-filter. What may have set it: tuned started")
 
 
 def test_the_kernel_says_it_itself() -> None:

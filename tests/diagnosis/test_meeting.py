@@ -7,6 +7,7 @@ from dataclasses import replace
 from podpath.diagnosis.diagnose import diagnose
 from podpath.diagnosis.meeting import Meeting, Place, predict_places
 from podpath.report.parting_text import render_partings
+from podpath.report.sentences.narrative import spell_link
 from podpath.report.style import Style
 from tests.checks.captures import CLIENT, SERVER, case_of, handshake, tcp
 from tests.diagnosis.scenes import (
@@ -31,8 +32,8 @@ def test_cause_is_seen_to_come_true() -> None:
     """Where captures show the dropped packet as far as the walk has it come, the cause says so and quotes the frame."""
     (cause, *_) = diagnose(case(cilium_node(known(BAD)), attempt(PROBE), sightings=handshake_capture())).findings
 
-    assert any("Captures show the same: the ACK is seen on lxc1" in reason for reason in cause.reasoning)
-    assert any("never on eth0" in reason for reason in cause.reasoning)
+    assert any("Captures show the same: the ACK is seen on lxc1" in reason for reason in map(spell_link, cause.reasoning))
+    assert any("never on eth0" in reason for reason in map(spell_link, cause.reasoning))
     assert f"lxc1 in {POD}:5000 > {OUTSIDE}:80" in [span.text for span in cause.evidence]
 
 

@@ -10,8 +10,8 @@ from podpath.diagnosis.naming import names_of, words_of
 from podpath.net.addresses import IfName, Mac
 from podpath.net.provenance import Source, Span
 from podpath.node.netfilter import Rule
+from podpath.testing.nodes import ip
 from tests.datapath.walks import packet
-from tests.nodes import ip
 
 MAC = Mac("02:00:00:00:00:01")
 

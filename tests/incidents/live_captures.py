@@ -23,6 +23,7 @@ from podpath.lab.incidents.registry import INCIDENTS
 from podpath.lab.rehearsal import Stage, build_stage
 from podpath.library.captures import captures
 from podpath.net.probe import Probe
+from podpath.report.sentences.narrative import spell_claim, spell_link
 
 CLIENT = """
 import socket, sys, time
@@ -117,7 +118,8 @@ def connect(probe: Probe, seconds: float) -> None:
 def find(paths: list[Path]) -> tuple[list[str], list[str]]:
     """Name what captures show by themselves: checks, and what they say."""
     found = [finding for finding in captures(paths).findings if finding.severity != "note"]
-    return [finding.check for finding in found], [text for finding in found for text in (finding.claim, *finding.reasoning)]
+    said = [text for one in found for text in (spell_claim(one.claim), *map(spell_link, one.reasoning))]
+    return [finding.check for finding in found], said
 
 
 def look(folder: Path) -> tuple[dict[str, list[str]], list[str]]:

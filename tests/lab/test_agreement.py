@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from podpath.datapath.conversation import converse
+from podpath.datapath.reasons.failures import OuterDelivered
 from podpath.datapath.trace import Branch
 from podpath.lab.agreement import Evidence, compare, compare_branch, count_frames
 from podpath.lab.conversation import Observation
@@ -71,7 +72,7 @@ def test_namespaces_of_the_lab_itself_do_not_count() -> None:
 def test_the_branch_that_agrees_best_is_told() -> None:
     """Where the kernel draws, one branch that agrees is enough."""
     conversation = converse(routed_pods().draft.freeze(), PROBE)
-    wrong = replace(conversation.branches[0], works=False, failure="no")
+    wrong = replace(conversation.branches[0], works=False, failure=OuterDelivered("SYN"))
     both = replace(conversation, branches=(wrong, conversation.branches[0]))
     assert () == compare(both, seen(conversation.branches[0]))
 

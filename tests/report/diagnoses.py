@@ -71,7 +71,7 @@ probes = st.builds(
     dst=addresses,
     netns=st.none() | texts,
 )
-RULE = Rule("filter", "FORWARD", 1, Span(Source(name="rules", lines=("-A FORWARD",)), 1, 1))
+RULE = Rule("filter", "FORWARD", 1, Span(Source(name="rules", lines=("-A FORWARD",)), 1, 1), None)
 reasons: st.SearchStrategy[Reason] = st.one_of(
     st.builds(HandedToMaster, link=texts, master=texts), st.builds(ChainTaken, chain=texts, verdict=texts)
 )

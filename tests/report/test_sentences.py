@@ -20,7 +20,7 @@ from podpath.node.netfilter import Rule, Target
 from podpath.node.nftables import NftRule
 from podpath.report.sentences import boundaries as boundary_words
 from podpath.report.sentences import near, reasons, spell_failure, spell_reason
-from tests.nodes import ip
+from podpath.testing.nodes import ip
 
 TICKETS = Path(__file__).parent.parent / "data" / "tickets"
 SPAN = Span(Source(name="rules", lines=("a rule",)), 1, 1)

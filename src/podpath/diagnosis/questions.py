@@ -135,7 +135,7 @@ def _clearing(one: Forbids) -> Iterator[Question]:  # one arm for each thing tha
         case FailsOtherwise(probe=probe, fact=fact, meaning=meaning, ask=ask):
             yield Question(fact=fact, ask=ask, decides=(f"{meaning}: {probe} fails",))
         case NotWalkedToTheEnd(probe=probe, outcome=outcome):
-            yield Question(fact=outcome.why, ask=outcome.ask, decides=(f"then {probe} can be walked on",))
+            yield Question(fact=outcome.reason, ask=outcome.ask, decides=(f"then {probe} can be walked on",))
         case NotModelled(what=what, ask=ask):
             yield Question(fact=what, ask=ask, decides=())
         case NotShown(what=what, netns=netns, ask=ask):

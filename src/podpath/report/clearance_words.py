@@ -17,6 +17,7 @@ from podpath.diagnosis.forbids import (
 from podpath.diagnosis.unread import InputCut, LinesUnread, NotModelled
 from podpath.report.borders import quote_object
 from podpath.report.escape import escape
+from podpath.report.sentences import spell_reason
 
 QUOTED = 20
 """Lines that a reason quotes in JSON: of unread ones, `gaps` has all."""
@@ -62,7 +63,7 @@ def say_forbids(one: Forbids) -> str:  # one arm for each kind of reason
         case BranchesTruncated(probe=probe, walked=walked):
             return f"{probe} has more branches than the {walked} that were walked."
         case NotWalkedToTheEnd(probe=probe, outcome=outcome):
-            return f"{probe} was not walked to its end: {outcome.why}."
+            return f"{probe} was not walked to its end: {spell_reason(outcome.reason)}."
         case NotModelled(what=what):
             return f"Not modelled: {what}."
         case LinesUnread(gaps=gaps):

@@ -6,8 +6,8 @@ import pytest
 
 from podpath.datapath.routing.fib import Flow
 from podpath.datapath.routing.input import InputRoute, route_input
-from podpath.testing.nodes import Fields, forwarding, given_netns, given_node, ip
 from podpath.report.sentences import spell_reason
+from podpath.testing.nodes import Fields, forwarding, given_netns, given_node, ip
 from tests.datapath.walks import given_walk, host
 
 DEFAULT = "default via 192.0.2.254 dev eth0"
