@@ -54,7 +54,7 @@ EXPECTED = {
     "ip-route": "ip route",
     "ip-route-all": "ip route",
     "ip-route-dev-eth0": "ip route",
-    "ip-route-get": "ip route",
+    "ip-route-get": "ip route get",
     "ip-route-table-100": "ip route",
     "ip-rule": "ip rule",
     "ip-s-link": "ip link",

@@ -34,11 +34,11 @@ from podpath.assembly.routing.tables import TableNumbers
 from podpath.assembly.scenes.deeds import list_deeds, read_effects
 from podpath.assembly.scenes.labels import Standing
 from podpath.assembly.scenes.scene import Evidence
-from podpath.evidence.records import MessageRecord, Reading
+from podpath.evidence.records import MessageRecord, Reading, StatementRecord, SysctlRecord
 from podpath.net.addresses import Address
 from podpath.net.messages import Message
 from podpath.net.provenance import Gap, Source
-from podpath.node.case import Alternative, Attempt, Case
+from podpath.node.case import Alternative, Attempt, Case, ConfiguredSysctl, Stated
 
 MOST_ALTERNATIVES = 12
 """Alternatives of a case: each costs a walk of every connection, and past these nobody reads on."""
@@ -83,8 +83,24 @@ def assemble_case(read: Iterable[tuple[Source, Reading]], asked: tuple[Address, 
         contradictions=tuple(contradictions),
         deeds=list_deeds(evidence),
         messages=tuple(_list_messages(evidence)),
+        stated=tuple(_list_statements(evidence)),
+        configured=tuple(_list_configured(evidence)),
         gaps=tuple(gaps),
     )
+
+
+def _list_statements(evidence: Evidence) -> Iterator[Stated]:
+    """Yield what outputs state of the host beside its facts, but for those of a later or a good state."""
+    for scene, record in evidence.records(StatementRecord):
+        if scene.standing < Standing.AFTER:
+            yield Stated(statement=record.statement, span=record.span, netns=scene.netns)
+
+
+def _list_configured(evidence: Evidence) -> Iterator[ConfiguredSysctl]:
+    """Yield what files set sysctls to, but for those of a later or a good state."""
+    for scene, record in evidence.records(SysctlRecord):
+        if record.configured and scene.standing < Standing.AFTER:
+            yield ConfiguredSysctl(key=record.key.replace("/", "."), value=record.value.strip(), span=record.span)
 
 
 def _list_messages(evidence: Evidence) -> Iterator[Message]:

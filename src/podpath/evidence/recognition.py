@@ -23,19 +23,20 @@ from podpath.evidence.iproute import device as ip_device
 from podpath.evidence.iproute import device_json as ip_device_json
 from podpath.evidence.iproute import neigh as ip_neigh
 from podpath.evidence.iproute import route as ip_route
+from podpath.evidence.iproute import route_get as ip_route_get
 from podpath.evidence.iproute import route_json as ip_route_json
 from podpath.evidence.iproute import rt_tables
 from podpath.evidence.iproute import rule as ip_rule
 from podpath.evidence.iptables import listing as iptables_listing
 from podpath.evidence.iptables import rules as iptables_rules
-from podpath.evidence.kernel import lsmod, nstat, sysctl, uname
+from podpath.evidence.kernel import lsmod, nstat, procnet, sysctl, sysfs, uname
 from podpath.evidence.kubernetes import cni
 from podpath.evidence.kubernetes import describe as kubectl_describe
 from podpath.evidence.kubernetes import events as kubectl_events
 from podpath.evidence.kubernetes import get as kubectl_get
 from podpath.evidence.messages.table import find_messages
 from podpath.evidence.netfilter import conntrack, ipset
-from podpath.evidence.nettools import arp
+from podpath.evidence.nettools import arp, arping, configured, ethtool, hops, ifconfig, managers, wireguard
 from podpath.evidence.nettools import route as route_table
 from podpath.evidence.nettools import sockets as socket_table
 from podpath.evidence.nft import json as nft_json
@@ -53,6 +54,7 @@ FORMATS: tuple[Format, ...] = (
     *ip_device.FORMATS,
     *ip_device_json.FORMATS,
     *ip_brief.FORMATS,
+    ip_route_get.FORMAT,
     ip_route.FORMAT,
     ip_route_json.FORMAT,
     *ip_rule.FORMATS,
@@ -65,7 +67,16 @@ FORMATS: tuple[Format, ...] = (
     *bridge_vlan.FORMATS,
     *brctl.FORMATS,
     socket_table.FORMAT,
+    ifconfig.FORMAT,
+    ethtool.FORMAT,
+    arping.FORMAT,
+    hops.FORMAT,
+    wireguard.FORMAT,
+    managers.FORMAT,
+    configured.FORMAT,
     sysctl.FORMAT,
+    sysfs.FORMAT,
+    procnet.FORMAT,
     lsmod.FORMAT,
     nstat.FORMAT,
     uname.FORMAT,

@@ -14,6 +14,7 @@ from podpath.net.addresses import Address, Family, IfName, Mac, MaskedMark, Port
 from podpath.net.messages import MessageKind
 from podpath.net.packet import Packet
 from podpath.net.provenance import Gap, Span
+from podpath.net.statements import Statement
 
 
 class Reading(NamedTuple):
@@ -47,6 +48,13 @@ class MessageRecord(Record):
     values: Mapping[str, str] = field(default_factory=dict)
     times: int = 1
     """How many lines of the source say the same."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatementRecord(Record):
+    """Something that an output states of the host and that no walk asks for."""
+
+    statement: Statement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from podpath.net.messages import Message
 from podpath.net.packet import Packet
 from podpath.net.probe import Probe
 from podpath.net.provenance import Gap, Span
+from podpath.net.statements import Statement
 from podpath.node.node import Node
 
 
@@ -147,6 +148,24 @@ class Deed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Stated:
+    """What an output states of the host and no walk asks for, in the state in which things failed."""
+
+    statement: Statement
+    span: Span
+    netns: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfiguredSysctl:
+    """A line of a sysctl file: wanted, not necessarily in force."""
+
+    key: str
+    value: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Alternative:
     """The node in another state that the evidence leaves possible, where the difference is no single `Fact` of the node.
 
@@ -187,4 +206,8 @@ class Case:
     deeds: tuple[Deed, ...] = ()
     messages: tuple[Message, ...] = ()
     """What programs and the kernel said, in the order of the evidence."""
+    stated: tuple[Stated, ...] = ()
+    """What outputs state beside the node's facts, in the order of the evidence."""
+    configured: tuple[ConfiguredSysctl, ...] = ()
+    """What files in the evidence set sysctls to."""
     gaps: tuple[Gap, ...] = ()

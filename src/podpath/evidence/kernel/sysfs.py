@@ -1,0 +1,113 @@
+"""/sys/class/net as cat, grep, head and tail print it: a device's attributes, one file each.
+
+A value without its path gets it from the command. Files of a bridge's port (`brport/`) and of a bridge are read too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from podpath.evidence.commands.command import parse_command
+from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
+from podpath.evidence.records import BridgePortRecord, LinkRecord, Reading
+from podpath.evidence.text.ledger import Ledger
+from podpath.evidence.text.scalars import parse_mac, parse_name, parse_number
+from podpath.evidence.text.tokenizer import strip_terminal
+from podpath.net.provenance import Source, Span
+
+_ROOT = r"/sys/(?:class/net|devices/virtual/net|devices/\S*?/net)/"
+_LINE = re.compile(rf"\s*{_ROOT}(?P<link>[^/\s:]+)/(?P<file>[\w/]+)\s*[:=]\s*(?P<value>\S.*?)\s*$")
+_HEADING = re.compile(rf"\s*==> {_ROOT}(?P<link>[^/\s:]+)/(?P<file>[\w/]+) <==\s*$")
+_PATH = re.compile(rf"{_ROOT}(?P<link>[^/\s:*?\[$]+)/(?P<file>[\w/]+)$")
+_MEMBER = re.compile(r"/sys/\S*/(?P<bridge>[^/\s]+)/brif/(?P<port>[^/\s]+)/(?P<file>\w+)")
+_SWITCHES = {"hairpin_mode": "hairpin", "isolated": "isolated", "learning": "learning", "unicast_flood": "flood"}
+_STATES = {"0": "disabled", "1": "listening", "2": "learning", "3": "forwarding", "4": "blocking"}
+_UP, _NOARP, _PROMISC = 0x1, 0x80, 0x100
+"""include/uapi/linux/if.h."""
+_VALUE = re.compile(r"\s*[\w:.-]+\s*$")
+_EXPECTED = "a file of /sys/class/net"
+
+
+def recognise(source: Source) -> int:
+    """Recognise a path with its value, or values that the command's paths name."""
+    lines = sample(source)
+    if any(_LINE.match(line) or _HEADING.match(line) or _MEMBER.match(line) for line in lines):
+        return CERTAIN
+    asked = list(_asked(source))
+    return LIKELY if asked and lines and len(lines) <= len(asked) and all(_VALUE.match(line) for line in lines) else NO
+
+
+def read(source: Source) -> Reading:
+    """Read attributes of devices and of bridge ports."""
+    ledger = Ledger(source)
+    owed = list(_asked(source))[::-1]
+    for index, raw in enumerate(source.lines):
+        line = strip_terminal(raw)
+        heading = _HEADING.match(line)
+        if heading is not None:
+            owed = [(heading["link"], heading["file"])]
+            ledger.head(index)
+            continue
+        found = _LINE.match(line)
+        if found is not None:
+            link, file, value = _place(found["link"], found["file"]), found["file"], found["value"]
+        elif owed and _VALUE.match(line):
+            name, file = owed.pop()
+            link, value = _place(name, file), line.strip()
+        else:
+            continue
+        try:
+            record = _make(ledger.span(index), link, file, value)
+        except ValueError as error:
+            ledger.gap(index, str(error))
+            continue
+        if record is None:
+            ledger.head(index)
+        else:
+            ledger.add(record)
+    return ledger.close(_EXPECTED)
+
+
+def _place(link: str, file: str) -> str:
+    """Return the device that a file is of: below `brif` it is the port."""
+    parts = file.split("/")
+    return parts[1] if parts[0] == "brif" and len(parts) > 2 else link
+
+
+def _make(span: Span, link: str, file: str, value: str) -> LinkRecord | BridgePortRecord | None:
+    name, last = parse_name(link), file.rpartition("/")[2]
+    if file.startswith(("brport/", "brif/")):
+        if last == "state":
+            return BridgePortRecord(span=span, port=name, bridge=None, state=_STATES.get(value))
+        if last in _SWITCHES and value in {"0", "1"}:
+            details = {_SWITCHES[last]: "on" if value == "1" else "off"}
+            return BridgePortRecord(span=span, port=name, bridge=None, details=details)
+        return None
+    if file == "mtu":
+        return LinkRecord(span=span, name=name, mtu=parse_number(value))
+    if file == "address":
+        return LinkRecord(span=span, name=name, mac=parse_mac(value)) if value.count(":") == 5 else None
+    if file == "flags" and value.startswith("0x"):
+        bits = int(value, 16)
+        flags = ("UP",) * bool(bits & _UP) + ("NOARP",) * bool(bits & _NOARP) + ("PROMISC",) * bool(bits & _PROMISC)
+        return LinkRecord(span=span, name=name, flags=flags)
+    if file == "operstate" and value in {"up", "down"}:
+        return LinkRecord(span=span, name=name, state=value.upper())
+    if file == "bridge/vlan_filtering":
+        return LinkRecord(span=span, name=name, kind="bridge", details={"vlan_filtering": value})
+    return None
+
+
+def _asked(source: Source) -> Iterator[tuple[str, str]]:
+    """Yield the files that the command prints without their names, in order."""
+    command = parse_command(source.command)
+    if command.filters or command.program not in {"cat", "head", "tail", "more", "less"}:
+        return
+    for word in command.arguments:
+        found = _PATH.match(word)
+        if found is not None:
+            yield found["link"], found["file"]
+
+
+FORMAT = Format("/sys/class/net", recognise, read)

@@ -1,0 +1,55 @@
+"""`nmcli device` and `networkctl list`: which devices a manager takes for its own."""
+
+from __future__ import annotations
+
+import re
+
+from podpath.evidence.formats import CERTAIN, NO, Format, sample
+from podpath.evidence.records import Reading, StatementRecord
+from podpath.evidence.text.ledger import Ledger
+from podpath.evidence.text.scalars import parse_name
+from podpath.evidence.text.tokenizer import strip_terminal
+from podpath.net.provenance import Source
+from podpath.net.statements import ManagedDevice
+
+_NM_HEADING = re.compile(r"\s*DEVICE\s+TYPE\s+STATE\s+(?:IP4-CONNECTIVITY\s+)?CONNECTION")
+_NM_ROW = re.compile(
+    r"\s*(?P<link>[^\s:]+)\s+(?P<type>[\w-]+)\s+(?P<state>connected \(externally\)|connected \(local\)|connected|disconnected|"
+    r"unmanaged|unavailable|connecting \([^)]*\)|activating|deactivating)\s*(?P<profile>.*?)\s*$"
+)
+_ND_HEADING = re.compile(r"\s*IDX\s+LINK\s+TYPE\s+OPERATIONAL\s+SETUP")
+_ND_ROW = re.compile(r"\s*[●○*]?\s*\d+\s+(?P<link>\S+)\s+(?P<type>[\w-]+)\s+(?P<operational>[\w-]+)\s+(?P<state>[\w-]+)\s*$")
+_TRAILER = re.compile(r"\s*\d+ links listed")
+_EXPECTED = "a device"
+
+
+def recognise(source: Source) -> int:
+    """Recognise the heading of either."""
+    return CERTAIN if any(_NM_HEADING.match(line) or _ND_HEADING.match(line) for line in sample(source)[:3]) else NO
+
+
+def read(source: Source) -> Reading:
+    """Read devices with the state that their manager gives them."""
+    ledger = Ledger(source)
+    for index, raw in enumerate(source.lines):
+        line = strip_terminal(raw)
+        if _NM_HEADING.match(line) or _ND_HEADING.match(line) or _TRAILER.match(line):
+            ledger.head(index)
+            continue
+        nm, nd = _NM_ROW.match(line), _ND_ROW.match(line)
+        try:
+            if nd is not None:
+                statement = ManagedDevice("systemd-networkd", parse_name(nd["link"]), nd["state"], nd["operational"])
+            elif nm is not None:
+                profile = "" if nm["profile"] == "--" else nm["profile"]
+                statement = ManagedDevice("NetworkManager", parse_name(nm["link"]), nm["state"], profile)
+            else:
+                continue
+        except ValueError as error:
+            ledger.gap(index, str(error))
+            continue
+        ledger.add(StatementRecord(span=ledger.span(index), statement=statement))
+    return ledger.close(_EXPECTED)
+
+
+FORMAT = Format("managed devices", recognise, read)

@@ -1,0 +1,90 @@
+"""`wg show`: the peers of a WireGuard device, what they may send, and when they last shook hands."""
+
+from __future__ import annotations
+
+import re
+
+from podpath.evidence.formats import CERTAIN, NO, Format, sample
+from podpath.evidence.records import Reading, StatementRecord
+from podpath.evidence.text.ledger import Ledger
+from podpath.evidence.text.scalars import parse_name, parse_prefix
+from podpath.evidence.text.tokenizer import strip_terminal
+from podpath.net.addresses import IfName, Prefix
+from podpath.net.provenance import Source
+from podpath.net.statements import WireguardPeer
+
+_DEVICE = re.compile(r"\s*interface:\s+(?P<link>\S+)\s*$")
+_PEER = re.compile(r"\s*peer:\s+(?P<key>\S+)\s*$")
+_FIELD = re.compile(
+    r"\s*(?P<name>public key|private key|listening port|fwmark|preshared key|endpoint|allowed ips|latest handshake|transfer|"
+    r"persistent keepalive):\s*(?P<value>.*?)\s*$"
+)
+_TRANSFER = re.compile(r"(?P<received>\S+ \w+) received, (?P<sent>\S+ \w+) sent")
+_EXPECTED = "a line of wg show"
+
+
+def recognise(source: Source) -> int:
+    """Recognise a device or a peer with fields below it."""
+    lines = sample(source)
+    heads = any(_DEVICE.match(line) or _PEER.match(line) for line in lines)
+    return CERTAIN if heads and any(_FIELD.match(line) for line in lines) else NO
+
+
+def read(source: Source) -> Reading:
+    """Read peers; what stands above the first one belongs to the device."""
+    ledger = Ledger(source)
+    link: IfName | None = None
+    peer: tuple[int, str, dict[str, str]] | None = None
+    last = 0
+    for index, raw in enumerate(source.lines):
+        line = strip_terminal(raw)
+        if (device := _DEVICE.match(line)) is not None:
+            _flush(ledger, link, peer, last)
+            peer = None
+            try:
+                link = parse_name(device["link"])
+            except ValueError as error:
+                ledger.gap(index, str(error))
+                continue
+            ledger.head(index)
+        elif (found := _PEER.match(line)) is not None:
+            _flush(ledger, link, peer, last)
+            peer, last = (index, found["key"], {}), index
+        elif (field := _FIELD.match(line)) is not None:
+            if peer is None:
+                ledger.head(index)
+            else:
+                peer[2][field["name"]] = field["value"]
+                last = index
+    _flush(ledger, link, peer, last)
+    return ledger.close(_EXPECTED)
+
+
+def _flush(ledger: Ledger, link: IfName | None, peer: tuple[int, str, dict[str, str]] | None, last: int) -> None:
+    if peer is None or link is None:
+        return
+    first, key, fields = peer
+    moved = _TRANSFER.search(fields.get("transfer", ""))
+    statement = WireguardPeer(
+        link=link,
+        key=key,
+        endpoint=fields.get("endpoint", ""),
+        allowed=_parse_allowed(fields.get("allowed ips", "")),
+        handshake=fields.get("latest handshake", ""),
+        received=moved["received"] if moved else "",
+        sent=moved["sent"] if moved else "",
+    )
+    ledger.add(StatementRecord(span=ledger.span(first, last), statement=statement))
+
+
+def _parse_allowed(text: str) -> tuple[Prefix, ...]:
+    prefixes: list[Prefix] = []
+    for word in text.replace(",", " ").split():
+        try:
+            prefixes.append(parse_prefix(word))
+        except ValueError:
+            continue
+    return tuple(prefixes)
+
+
+FORMAT = Format("wg show", recognise, read)

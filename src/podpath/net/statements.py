@@ -1,0 +1,119 @@
+"""What outputs state of a host beside the facts that a walk asks for: answers of `ip route get`, offloads, peers, leases.
+
+Each is one plain value. It becomes a fact of the case with its line and its namespace; no walk reads it, checks do.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from podpath.net.addresses import Address, IfName, Prefix
+
+
+class RouteAnswer(NamedTuple):
+    """What the kernel answered when somebody asked it for the way to an address (`ip route get`)."""
+
+    dst: Address | None
+    """None where the answer is an error and the command does not show the address."""
+    type: str = "unicast"
+    """`unicast`, `local`, `broadcast`, `unreachable`, `blackhole`, `prohibit`."""
+    link: IfName | None = None
+    gateway: Address | None = None
+    prefsrc: Address | None = None
+    src: Address | None = None
+    """The source that was asked with (`from ADDRESS`)."""
+    iif: str | None = None
+    """The device that was asked with: the question is then that of a packet that comes in there."""
+    table: str | None = None
+    error: str = ""
+    """What it said instead of a way: `Network is unreachable`."""
+
+
+class Offload(NamedTuple):
+    """A feature of a device, as `ethtool -k` lists it."""
+
+    link: IfName
+    feature: str
+    on: bool
+    fixed: bool = False
+
+
+class DeviceCount(NamedTuple):
+    """A counter of a device: of `ip -s link`, ifconfig, `ethtool -S` or /proc/net/dev."""
+
+    link: IfName
+    name: str
+    """`rx_errors`, `rx_dropped`, `tx_carrier`, ... or what the driver calls it."""
+    value: int
+
+
+class ArpAnswer(NamedTuple):
+    """Who answered an `arping`."""
+
+    target: Address
+    link: IfName | None
+    macs: tuple[str, ...]
+    """Every MAC that answered; none where nobody did."""
+
+
+class Hop(NamedTuple):
+    """A line of traceroute, tracepath or mtr."""
+
+    dst: Address | None
+    number: int
+    addresses: tuple[Address, ...]
+    mark: str = ""
+    """What it says of the failure: `!H`, `!N`, `!X`, `!F`."""
+    mtu: int | None = None
+    """The path's MTU from here on, as tracepath says it."""
+
+
+class WireguardPeer(NamedTuple):
+    """A peer of `wg show`."""
+
+    link: IfName
+    key: str
+    endpoint: str = ""
+    allowed: tuple[Prefix, ...] = ()
+    handshake: str = ""
+    """When it last shook hands, in words; empty where it never did."""
+    received: str = ""
+    sent: str = ""
+
+
+class ManagedDevice(NamedTuple):
+    """A device as a manager lists it (`nmcli device`, `networkctl`)."""
+
+    manager: str
+    """`NetworkManager` or `systemd-networkd`."""
+    link: IfName
+    state: str
+    profile: str = ""
+
+
+class ConfiguredDevice(NamedTuple):
+    """What a configuration file wants of a device: interfaces(5), netplan, ifcfg, .network."""
+
+    manager: str
+    """`ifupdown`, `netplan`, `network-scripts`, `systemd-networkd`."""
+    link: IfName
+    ports: tuple[str, ...] = ()
+    """The ports or slaves that it is to have."""
+    addresses: tuple[str, ...] = ()
+    gateway: str = ""
+    matched: bool = False
+    """True where the file finds the device by its MAC or driver, so that its name says nothing."""
+
+
+class BondState(NamedTuple):
+    """What /proc/net/bonding says of a bond, or of one of its slaves."""
+
+    bond: IfName
+    mode: str = ""
+    slave: str = ""
+    up: bool | None = None
+    partner: str = ""
+    """The MAC of the link partner in 802.3ad; zeros where none answers."""
+
+
+Statement = RouteAnswer | Offload | DeviceCount | ArpAnswer | Hop | WireguardPeer | ManagedDevice | ConfiguredDevice | BondState

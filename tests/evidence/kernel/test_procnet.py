@@ -1,0 +1,55 @@
+"""/proc/net/route, dev and bonding."""
+
+from __future__ import annotations
+
+from podpath.evidence.records import RouteRecord, StatementRecord
+from podpath.net.statements import BondState, DeviceCount
+from tests.evidence.consoles import block, read
+
+
+def test_routes_are_in_the_machines_order() -> None:
+    """The bytes of an address stand the other way round."""
+    reading = read(
+        block("""
+Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT
+eth0\t00000000\t0101A8C0\t0003\t0\t0\t100\t00000000\t0\t0\t0
+eth0\t0001A8C0\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0
+""")
+    )
+    routes = [one for one in reading.records if isinstance(one, RouteRecord)]
+
+    assert ["0.0.0.0/0", "192.168.1.0/24"] == [str(one.prefix) for one in routes]
+    assert str(routes[0].nexthops[0].gateway) == "192.168.1.1"
+
+
+def test_only_losses_count() -> None:
+    """What passed is no fact of a path."""
+    reading = read(
+        block("""
+Inter-|   Receive                                                |  Transmit
+ face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed
+  eth0: 100 2 3 0 0 0 0 0 50 1 0 0 0 0 0 0
+""")
+    )
+    assert [DeviceCount("eth0", "rx_errors", 3)] == [one.statement for one in reading.records if isinstance(one, StatementRecord)]
+
+
+def test_a_bond_tells_its_slaves_and_its_partner() -> None:
+    """The command names the bond."""
+    text = """
+Ethernet Channel Bonding Driver: v3.7.1 (April 27, 2011)
+
+Bonding Mode: IEEE 802.3ad Dynamic link aggregation
+MII Status: up
+\tPartner Mac Address: 00:00:00:00:00:00
+
+Slave Interface: eno1
+MII Status: down
+"""
+    reading = read(block(text, "cat /proc/net/bonding/bond1"))
+    found = [one.statement for one in reading.records if isinstance(one, StatementRecord)]
+    bonds = [one for one in found if isinstance(one, BondState)]
+
+    assert {"bond1"} == {one.bond for one in bonds}
+    assert (False, "eno1") == (bonds[-1].up, bonds[-1].slave)
+    assert bonds[2].partner == "00:00:00:00:00:00"

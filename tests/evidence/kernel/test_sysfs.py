@@ -1,0 +1,31 @@
+"""/sys/class/net as tickets show it."""
+
+from __future__ import annotations
+
+from podpath.evidence.records import BridgePortRecord, LinkRecord
+from tests.evidence.consoles import block, read
+
+
+def test_the_command_names_what_cat_prints() -> None:
+    """A value alone is that of the command's path."""
+    (port,) = read(block("0", "cat /sys/class/net/veth1/brport/hairpin_mode")).records
+    assert isinstance(port, BridgePortRecord)
+    assert ("veth1", {"hairpin": "off"}) == (port.port, port.details)
+
+
+def test_grep_names_each_file() -> None:
+    """A port below its bridge is the port, and what says nothing of a path is a heading."""
+    reading = read(
+        block("""
+/sys/class/net/eth0/mtu:1450
+/sys/class/net/eth0/address:52:54:00:00:00:01
+/sys/devices/virtual/net/cni0/brif/veth2/hairpin_mode:1
+/sys/class/net/eth0/speed:1000
+""")
+    )
+    links = [one for one in reading.records if isinstance(one, LinkRecord)]
+    ports = [one for one in reading.records if isinstance(one, BridgePortRecord)]
+
+    assert [(1450, None), (None, "52:54:00:00:00:01")] == [(one.mtu, one.mac) for one in links]
+    assert [("veth2", {"hairpin": "on"})] == [(one.port, one.details) for one in ports]
+    assert not reading.gaps

@@ -1,0 +1,40 @@
+"""`nmcli device` and `networkctl`."""
+
+from __future__ import annotations
+
+from podpath.evidence.records import StatementRecord
+from podpath.net.statements import ManagedDevice
+from tests.evidence.consoles import block, read
+
+
+def managed(text: str) -> list[ManagedDevice]:
+    """Give the devices of a block without gaps."""
+    reading = read(block(text))
+    assert not reading.gaps
+    found = [one.statement for one in reading.records if isinstance(one, StatementRecord)]
+    return [one for one in found if isinstance(one, ManagedDevice)]
+
+
+def test_networkmanager_says_what_it_took() -> None:
+    """A state may have a remark in brackets; no profile is `--`."""
+    found = managed("""
+DEVICE     TYPE      STATE                   CONNECTION
+eth0       ethernet  connected               System eth0
+docker0    bridge    connected (externally)  docker0
+lo         loopback  unmanaged               --
+""")
+    assert [("connected", "System eth0"), ("connected (externally)", "docker0"), ("unmanaged", "")] == [
+        (one.state, one.profile) for one in found
+    ]
+
+
+def test_networkd_says_how_far_it_is() -> None:
+    """The state is that of the setup."""
+    found = managed("""
+IDX LINK  TYPE     OPERATIONAL SETUP
+  1 lo    loopback carrier     unmanaged
+  2 cali1 ether    degraded    configuring
+
+2 links listed.
+""")
+    assert [("lo", "unmanaged"), ("cali1", "configuring")] == [(one.link, one.state) for one in found]
