@@ -38,6 +38,16 @@ class MessageKind(StrEnum):
     TABLE_MISSING = "table missing"
     MODULE_NOT_FOUND = "module not found"
 
+    # What tells of the host's own network
+    LEASE_GIVEN = "lease given"
+    REVERSE_PATH_LOG = "reverse path log"
+    ROUTE_WANTED = "route wanted"
+    ROUTE_REFUSED = "route refused"
+    ROUTE_TABLE_EMPTY = "route table empty"
+    NAT_ADDRESS_USED = "nat address used"
+    RANGE_WANTED = "range wanted"
+    CHILD_NETWORK = "child network"
+
     # CNI and container runtimes
     BRIDGE_ADDRESS_DIFFERS = "bridge address differs"
     ADDRESSES_EXHAUSTED = "addresses exhausted"

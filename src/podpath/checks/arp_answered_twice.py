@@ -1,0 +1,53 @@
+"""arp-answered-twice: two MACs answer ARP for one address.
+
+What it is
+    One arping is answered by two different MACs.
+
+Why it breaks
+    Two machines have the address, or one answers for another (proxy ARP, two cards in one network with
+    arp_ignore=0). Who asks takes the answer that comes last, and reaches now one, now the other.
+
+How to confirm
+    arping -c 4 -I DEVICE ADDRESS
+    ip neigh show ADDRESS; sysctl net.ipv4.conf.all.arp_ignore net.ipv4.conf.all.proxy_arp
+
+How to fix
+    Take the address from the machine that should not have it. With two cards in one network set arp_ignore=1 and
+    arp_announce=2.
+
+References
+    arp_process (net/ipv4/arp.c v6.12); RFC 5227; Documentation/networking/ip-sysctl.rst, arp_ignore
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podpath.checks.category import Category
+from podpath.checks.finding import Finding
+from podpath.checks.stated import statements_of
+from podpath.net.statements import ArpAnswer
+from podpath.node.case import Case
+
+CATEGORIES = (
+    Category.DUPLICATE_ADDRESS,
+    Category.ARP_WRONG_ANSWER,
+)
+NAME = "arp-answered-twice"
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report each arping with more than one owner."""
+    for answer, stated in statements_of(case, ArpAnswer):
+        if len(answer.macs) < 2:
+            continue
+        yield Finding(
+            check=NAME,
+            severity="fault",
+            claim=f"{' and '.join(answer.macs)} both answer ARP for {answer.target}.",
+            evidence=(stated.span,),
+            reasoning=("Whose answer comes last is taken.",),
+            breaks=(f"connections to {answer.target}, now and then",),
+            prevention="Give addresses out in one place.",
+            marks=answer.macs,
+        )

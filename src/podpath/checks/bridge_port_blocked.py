@@ -1,0 +1,57 @@
+r"""bridge-port-blocked: a port of a bridge does not forward: STP holds it, or it is switched off.
+
+What it is
+    `bridge link` shows a port as blocking, listening, learning or disabled, while its device is up.
+
+Why it breaks
+    Only a port in state forwarding passes frames. With STP on, a new port listens and learns for twice the forward
+    delay (30 s): longer than a pod's first connections or a DHCP client's patience. A port that stays blocking is
+    taken for a loop.
+
+How to confirm
+    bridge -d link show; ip -d link show BRIDGE | grep -o 'stp_state [01]\|forward_delay [0-9]*'
+
+How to fix
+    Bridges for containers need no STP: ip link set BRIDGE type bridge stp_state 0 forward_delay 0. For a real loop
+    take one of the two ways away.
+
+References
+    br_set_state, br_stp_enable_port (net/bridge/br_stp.c v6.12); bridge(8)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podpath.checks.category import Category
+from podpath.checks.finding import Finding
+from podpath.node.case import Case
+
+CATEGORIES = (
+    Category.BRIDGE_CONFIGURATION,
+    Category.LINK_DOWN,
+)
+NAME = "bridge-port-blocked"
+
+
+SHUT = ("blocking", "disabled", "listening", "learning")
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report each port of a bridge that is listed as not forwarding, though its device is up."""
+    for namespace in case.node.namespaces.values():
+        for link in namespace.links.items:
+            port = link.port
+            if port is None or port.state not in SHUT or link.span is None or not link.up or not link.carrier:
+                continue
+            yield Finding(
+                check=NAME,
+                severity="fault",
+                claim=f"{link.name}, a port of {link.master or 'its bridge'}, is {port.state} and passes no frames.",
+                evidence=(link.span,),
+                reasoning=("A bridge forwards only between ports in state forwarding.",),
+                breaks=(f"everything behind {link.name}",),
+                prevention="Switch STP off on bridges for containers.",
+                certainty=0.8,
+                marks=(port.state,),
+            )

@@ -1,0 +1,76 @@
+r"""device-forwarding: one device does not forward, although the host does.
+
+What it is
+    net.ipv4.conf.DEVICE.forwarding is 0 while net.ipv4.ip_forward is 1. Setting ip_forward sets it on all devices
+    of that moment; a later write to one device, a tool that manages it (systemd-networkd's IPForward, libvirt, a
+    hardening script) or a device made while `default` was 0 sets it apart.
+
+Why it breaks
+    IPv4 asks the device that a packet comes in on whether it may be forwarded. On one without it, packets for other
+    hosts are dropped: pods behind it reach the host and nothing beyond, or replies from outside do not come back.
+
+How to confirm
+    sysctl -a 2>/dev/null | grep -E 'ipv4.conf.*\.forwarding'
+
+How to fix
+    sysctl -w net.ipv4.conf.DEVICE.forwarding=1, and see what sets it back (IPv4Forwarding= of systemd-networkd,
+    sysctl.d).
+
+References
+    ip_route_input_slow, IN_DEV_FORWARD (net/ipv4/route.c v6.12); Documentation/networking/ip-sysctl.rst
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podpath.checks.category import Category
+from podpath.checks.finding import Finding, Repair
+from podpath.checks.topology import known_sysctl
+from podpath.net.provenance import Known
+from podpath.node.case import Case
+from podpath.node.change import SetSysctl
+from podpath.node.node import HOST
+
+CATEGORIES = (
+    Category.IP_FORWARD,
+    Category.SYSCTL,
+    Category.NETWORK_MANAGER,
+)
+NAME = "device-forwarding"
+
+
+PREFIX, SUFFIX = "net.ipv4.conf.", ".forwarding"
+GENERAL = ("all", "default", "lo")
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report the devices of the host with the switch off, while it is on for the host."""
+    host = case.node.host
+    switches = [known_sysctl(host, key) for key in ("net.ipv4.ip_forward", "net.ipv4.conf.all.forwarding")]
+    on = next((fact for fact in switches if fact is not None and fact.value == "1"), None)
+    if on is None:
+        return
+    for key, fact in host.sysctls.items():
+        device = key.removeprefix(PREFIX).removesuffix(SUFFIX).replace("/", ".")
+        stated = key.startswith(PREFIX) and key.endswith(SUFFIX) and device not in GENERAL
+        if not stated or not isinstance(fact, Known) or fact.value != "0" or fact.span is None:
+            continue
+        spans = (fact.span,) if on.span is None else (fact.span, on.span)
+        yield Finding(
+            check=NAME,
+            severity="fault",
+            claim=f"The host forwards, but not what comes in on {device} ({key} is 0).",
+            evidence=spans,
+            reasoning=("The kernel asks the device that a packet comes in on whether it may be forwarded.",),
+            breaks=(f"everything that comes in on {device} and is not for the host itself",),
+            repairs=(
+                Repair(
+                    title=f"let {device} forward",
+                    commands=(f"sysctl -w {key}=1",),
+                    changes=(SetSysctl(netns=HOST, key=key, value="1"),),
+                ),
+            ),
+            prevention="See what manages the device: systemd-networkd, NetworkManager, libvirt, a file in sysctl.d.",
+            marks=(device, "0"),
+        )

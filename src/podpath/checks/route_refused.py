@@ -1,0 +1,80 @@
+"""route-refused: the kernel answers the question for a way with an error or a dead end.
+
+What it is
+    Somebody asked `ip route get ADDRESS`, and the kernel answered `Network is unreachable`, `No route to host`,
+    `Invalid cross-device link`, or a route of type unreachable, blackhole or prohibit.
+
+Why it breaks
+    The answer counts every rule and table: what the kernel answers here it does with the packet. `Invalid cross-
+    device link` (asked with from and iif) is the reverse-path filter's answer, `Invalid argument` that of a source
+    which cannot come in there.
+
+How to confirm
+    ip route get ADDRESS
+    ip rule; ip route show table all
+
+How to fix
+    Give the destination a route (ip route add PREFIX via GATEWAY dev DEVICE), or take the route of type unreachable
+    away. For the reverse-path filter see rp-filter.
+
+References
+    fib_lookup, ip_route_output_key_hash_rcu, ip_route_input_slow (net/ipv4/route.c v6.12); ip-route(8)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podpath.checks.category import Category
+from podpath.checks.finding import Finding
+from podpath.checks.stated import statements_of
+from podpath.net.statements import RouteAnswer
+from podpath.node.case import Case
+
+CATEGORIES = (
+    Category.NO_ROUTE,
+    Category.POLICY_ROUTING,
+    Category.REVERSE_PATH_FILTER,
+    Category.WRONG_ROUTE,
+)
+NAME = "route-refused"
+
+
+DEAD_ENDS = ("unreachable", "blackhole", "prohibit")
+FILTERED = "Invalid cross-device link"
+NO_WAY = ("Network is unreachable", "No route to host", "Network unreachable")
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report each address that the kernel knows no way to."""
+    for answer, stated in statements_of(case, RouteAnswer):
+        claim = _tell(answer)
+        if claim is None:
+            continue
+        where = "" if stated.netns == "host" else f" in netns {stated.netns}"
+        yield Finding(
+            check=NAME,
+            severity="fault",
+            claim=claim.replace("The kernel", f"The kernel{where}", 1),
+            evidence=(stated.span,),
+            reasoning=("It is the kernel's own answer, with all rules and tables counted.",),
+            breaks=(f"packets to {_name(answer)}",),
+            prevention="Keep the route in the host's network configuration, so that it is there after a restart.",
+            marks=(answer.error or answer.type,),
+        )
+
+
+def _name(answer: RouteAnswer) -> str:
+    return str(answer.dst) if answer.dst is not None else "the address that was asked for"
+
+
+def _tell(answer: RouteAnswer) -> str | None:
+    if answer.error == FILTERED:
+        return (
+            f"The kernel refuses packets from {answer.src} on {answer.iif}: the way back leads over another device (rp_filter)."
+        )
+    if answer.error in NO_WAY:
+        return f"The kernel has no route to {_name(answer)}: it answers {answer.error!r}."
+    if answer.type in DEAD_ENDS:
+        return f"The kernel's way to {_name(answer)} is a route of type {answer.type}."
+    return None

@@ -1,0 +1,55 @@
+"""What checks of single facts ask of a case: messages by kind, statements by type, what a device's name tells."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
+from podpath.net.messages import Message, MessageKind
+from podpath.net.provenance import Span
+from podpath.node.case import Case, Stated
+from podpath.node.node import Netns
+
+T = TypeVar("T")
+
+_INNER_BRIDGE = re.compile(
+    r"(?:docker\d|br-[0-9a-f]{12}|cni\d|cni-podman\d|podman\d|cbr\d|lxcbr\d|lxdbr\d|virbr\d|kube-bridge|weave)$"
+)
+_TUNNEL = re.compile(
+    r"(?:flannel|vxlan|geneve|cilium|tunl|wg|tun|tap|ppp|weave|genev|ovs|ovn|antrea|sit|gre|ip6tnl|tailscale|nordlynx|utun)"
+)
+
+
+def messages_of(case: Case, *kinds: MessageKind) -> tuple[Message, ...]:
+    """Return what was said of these kinds, in the order of the evidence."""
+    return tuple(message for message in case.messages if message.kind in kinds)
+
+
+def statements_of(case: Case, kind: type[T]) -> Iterator[tuple[T, Stated]]:
+    """Yield the statements of a type, each with where it stands."""
+    for stated in case.stated:
+        if isinstance(stated.statement, kind):
+            yield stated.statement, stated
+
+
+def is_inner_bridge(name: str) -> bool:
+    """Tell whether a device's name is that of a bridge for containers or guests behind the host."""
+    return _INNER_BRIDGE.match(name) is not None
+
+
+def is_tunnel(name: str) -> bool:
+    """Tell whether a device's name is that of an overlay's or a VPN's device."""
+    return _TUNNEL.match(name) is not None
+
+
+def uplinks(namespace: Netns) -> frozenset[str]:
+    """Return the devices of the default routes that outputs list."""
+    defaults = (route for route in namespace.routes.items if route.prefix.length == 0 and not route.inferred)
+    return frozenset(str(hop.link) for route in defaults for hop in route.nexthops if hop.link is not None)
+
+
+def spans_of(found: Iterable[object]) -> tuple[Span, ...]:
+    """Return the spans of facts that have one, each once."""
+    spans = (getattr(one, "span", None) for one in found)
+    return tuple(dict.fromkeys(span for span in spans if span is not None))
