@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from podpath.evidence.records import RouteRecord, StatementRecord
+from podpath.net.addresses import IfName
 from podpath.net.statements import BondState, DeviceCount
 from tests.evidence.consoles import block, read
 
@@ -18,7 +19,7 @@ eth0\t0001A8C0\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0
     )
     routes = [one for one in reading.records if isinstance(one, RouteRecord)]
 
-    assert ["0.0.0.0/0", "192.168.1.0/24"] == [str(one.prefix) for one in routes]
+    assert ["default", "192.168.1.0/24"] == [str(one.prefix) for one in routes]
     assert str(routes[0].nexthops[0].gateway) == "192.168.1.1"
 
 
@@ -31,7 +32,9 @@ Inter-|   Receive                                                |  Transmit
   eth0: 100 2 3 0 0 0 0 0 50 1 0 0 0 0 0 0
 """)
     )
-    assert [DeviceCount("eth0", "rx_errors", 3)] == [one.statement for one in reading.records if isinstance(one, StatementRecord)]
+    assert [DeviceCount(IfName("eth0"), "rx_errors", 3)] == [
+        one.statement for one in reading.records if isinstance(one, StatementRecord)
+    ]
 
 
 def test_a_bond_tells_its_slaves_and_its_partner() -> None:

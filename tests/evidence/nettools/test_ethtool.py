@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from podpath.evidence.records import StatementRecord
+from podpath.net.addresses import IfName
 from podpath.net.statements import DeviceCount, Offload
 from tests.evidence.consoles import block, read
 
@@ -24,21 +25,23 @@ tx-checksumming: on
 """)
 
     assert found[1:] == [
-        Offload("flannel.1", "tx-checksum-ipv4", False, True),
-        Offload("flannel.1", "tx-checksum-ip-generic", True),
+        Offload(IfName("flannel.1"), "tx-checksum-ipv4", False, True),
+        Offload(IfName("flannel.1"), "tx-checksum-ip-generic", True),
     ]
 
 
 def test_a_grep_takes_its_device_from_the_command() -> None:
     """A filtered list has no title."""
-    assert [Offload("eth0", "tx-checksum-ip-generic", True)] == stated(
+    assert [Offload(IfName("eth0"), "tx-checksum-ip-generic", True)] == stated(
         "tx-checksum-ip-generic: on", "ethtool -k eth0 | grep generic"
     )
 
 
 def test_counters_are_read() -> None:
     """A driver's own names stay as they are."""
-    assert [DeviceCount("eth0", "rx_crc_errors", 7)] == stated("NIC statistics:\n     rx_crc_errors: 7", "ethtool -S eth0")
+    assert [DeviceCount(IfName("eth0"), "rx_crc_errors", 7)] == stated(
+        "NIC statistics:\n     rx_crc_errors: 7", "ethtool -S eth0"
+    )
 
 
 def test_a_driver_states_no_fact_of_the_path() -> None:
