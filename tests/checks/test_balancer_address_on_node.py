@@ -38,7 +38,7 @@ def test_the_fault_is_told_with_its_line() -> None:
 
     assert "170.106.134.124" in found.evidence[0].text
     assert 0.6 == found.certainty
-    assert "170.106.134.124" in found.claim
+    assert "170.106.134.124" in str(found.claim)
 
 
 @pytest.mark.parametrize("ticket", [ALMOST, HEALTHY])

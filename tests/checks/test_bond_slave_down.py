@@ -48,7 +48,7 @@ def test_the_fault_is_told_with_its_line() -> None:
 
     assert "MII Status: down" in found.evidence[0].text
     assert 0.7 == found.certainty
-    assert "eno1" in found.claim
+    assert "eno1" in str(found.claim)
 
 
 @pytest.mark.parametrize("ticket", [ALMOST, HEALTHY])

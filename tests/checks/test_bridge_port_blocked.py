@@ -36,7 +36,7 @@ def test_the_fault_is_told_with_its_line() -> None:
 
     assert "state blocking" in found.evidence[0].text
     assert 0.8 == found.certainty
-    assert "veth1" in found.claim
+    assert "veth1" in str(found.claim)
 
 
 @pytest.mark.parametrize("ticket", [ALMOST, HEALTHY])

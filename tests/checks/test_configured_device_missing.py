@@ -55,7 +55,7 @@ def test_the_fault_is_told_with_its_line() -> None:
 
     assert "enp3s0" in found.evidence[0].text
     assert 0.9 == found.certainty
-    assert "enp3s0" in found.claim
+    assert "enp3s0" in str(found.claim)
 
 
 @pytest.mark.parametrize("ticket", [ALMOST, HEALTHY])

@@ -38,7 +38,7 @@ def test_the_fault_is_told_with_its_line() -> None:
 
     assert "eth1.forwarding" in found.evidence[0].text
     assert 1.0 == found.certainty
-    assert "eth1" in found.claim
+    assert "eth1" in str(found.claim)
 
 
 @pytest.mark.parametrize("ticket", [ALMOST, HEALTHY])

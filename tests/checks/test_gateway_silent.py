@@ -44,7 +44,7 @@ def test_the_fault_is_told_with_its_line() -> None:
 
     assert "192.168.1.1 dev eth0" in found.evidence[0].text
     assert 0.9 == found.certainty
-    assert "192.168.1.1" in found.claim
+    assert "192.168.1.1" in str(found.claim)
 
 
 @pytest.mark.parametrize("ticket", [ALMOST, HEALTHY])

@@ -54,7 +54,7 @@ def test_the_fault_is_told_with_its_line() -> None:
 
     assert "mtu 9000" in found.evidence[0].text
     assert 0.4 == found.certainty
-    assert "9000" in found.claim
+    assert "9000" in str(found.claim)
 
 
 @pytest.mark.parametrize("ticket", [ALMOST, HEALTHY])

@@ -33,7 +33,7 @@ def test_the_fault_is_told_with_its_line() -> None:
 
     assert "10.0.0.226" in found.evidence[0].text
     assert 0.8 == found.certainty
-    assert "08:00:27:38:65:f2" in found.claim
+    assert "08:00:27:38:65:f2" in str(found.claim)
 
 
 @pytest.mark.parametrize("ticket", [ALMOST, HEALTHY])

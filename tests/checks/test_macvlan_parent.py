@@ -42,7 +42,7 @@ def test_the_fault_is_told_with_its_line() -> None:
 
     assert "macvlan" in found.evidence[0].text
     assert 0.6 == found.certainty
-    assert "macvlan" in found.claim
+    assert "macvlan" in str(found.claim)
 
 
 @pytest.mark.parametrize("ticket", [ALMOST, HEALTHY])

@@ -39,7 +39,7 @@ def test_the_fault_is_told_with_its_line() -> None:
 
     assert "cali12345" in found.evidence[0].text
     assert 0.5 == found.certainty
-    assert "NetworkManager" in found.claim
+    assert "NetworkManager" in str(found.claim)
 
 
 @pytest.mark.parametrize("ticket", [ALMOST, HEALTHY])

@@ -54,7 +54,7 @@ def test_the_fault_is_told_with_its_line() -> None:
 
     assert "mtu 1450" in found.evidence[0].text
     assert 0.8 == found.certainty
-    assert "docker0" in found.claim
+    assert "docker0" in str(found.claim)
 
 
 @pytest.mark.parametrize("ticket", [ALMOST, HEALTHY])

@@ -42,7 +42,7 @@ def test_the_fault_is_told_with_its_line() -> None:
 
     assert "172.17.0.1/16" in found.evidence[0].text
     assert 1.0 == found.certainty
-    assert "docker0" in found.claim
+    assert "docker0" in str(found.claim)
 
 
 @pytest.mark.parametrize("ticket", [ALMOST, HEALTHY])

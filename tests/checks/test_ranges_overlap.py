@@ -35,7 +35,7 @@ def test_the_fault_is_told_with_its_line() -> None:
 
     assert "10.96.0.0/11" in found.evidence[0].text
     assert 1.0 == found.certainty
-    assert "services" in found.claim
+    assert "services" in str(found.claim)
 
 
 @pytest.mark.parametrize("ticket", [ALMOST, HEALTHY])

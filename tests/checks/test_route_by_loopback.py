@@ -36,7 +36,7 @@ def test_the_fault_is_told_with_its_line() -> None:
 
     assert "10.0.1.0/24 dev lo" in found.evidence[0].text
     assert 0.8 == found.certainty
-    assert "10.0.1.0/24" in found.claim
+    assert "10.0.1.0/24" in str(found.claim)
 
 
 @pytest.mark.parametrize("ticket", [ALMOST, HEALTHY])

@@ -34,7 +34,7 @@ def test_the_fault_is_told_with_its_line() -> None:
 
     assert "invalid gateway" in found.evidence[0].text
     assert 0.8 == found.certainty
-    assert "invalid gateway" in found.claim
+    assert "invalid gateway" in str(found.claim)
 
 
 @pytest.mark.parametrize("ticket", [ALMOST, HEALTHY])

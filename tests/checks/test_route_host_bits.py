@@ -32,7 +32,7 @@ def test_the_fault_is_told_with_its_line() -> None:
 
     assert "192.168.166.0/16" in found.evidence[0].text
     assert 1.0 == found.certainty
-    assert "192.168.0.0/16" in found.claim
+    assert "192.168.0.0/16" in str(found.claim)
 
 
 @pytest.mark.parametrize("ticket", [ALMOST, HEALTHY])

@@ -34,7 +34,7 @@ def test_the_fault_is_told_with_its_line() -> None:
 
     assert "Network is unreachable" in found.evidence[0].text
     assert 1.0 == found.certainty
-    assert "no route to 10.96.0.1" in found.claim
+    assert "no route to 10.96.0.1" in str(found.claim)
 
 
 @pytest.mark.parametrize("ticket", [ALMOST, HEALTHY])

@@ -36,7 +36,7 @@ def test_the_fault_is_told_with_its_line() -> None:
 
     assert "linkdown" in found.evidence[0].text
     assert 1.0 == found.certainty
-    assert "eth0" in found.claim
+    assert "eth0" in str(found.claim)
 
 
 @pytest.mark.parametrize("ticket", [ALMOST, HEALTHY])

@@ -30,7 +30,7 @@ def test_the_fault_is_told_with_its_line() -> None:
 
     assert "rpfilter_DROP" in found.evidence[0].text
     assert 1.0 == found.certainty
-    assert "wlp0s20f3" in found.claim
+    assert "wlp0s20f3" in str(found.claim)
 
 
 @pytest.mark.parametrize("ticket", [ALMOST, HEALTHY])

@@ -44,7 +44,7 @@ def test_the_fault_is_told_with_its_line() -> None:
 
     assert "51820" in found.evidence[0].text
     assert 0.6 == found.certainty
-    assert "wg0" in found.claim
+    assert "wg0" in str(found.claim)
 
 
 @pytest.mark.parametrize("ticket", [ALMOST, HEALTHY])

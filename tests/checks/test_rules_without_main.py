@@ -36,7 +36,7 @@ def test_the_fault_is_told_with_its_line() -> None:
 
     assert "lookup" in found.evidence[0].text
     assert 1.0 == found.certainty
-    assert "main table" in found.claim
+    assert "main table" in str(found.claim)
 
 
 @pytest.mark.parametrize("ticket", [ALMOST, HEALTHY])

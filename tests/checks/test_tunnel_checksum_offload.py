@@ -42,7 +42,7 @@ def test_the_fault_is_told_with_its_line() -> None:
 
     assert "tx-checksum-ip-generic" in found.evidence[0].text
     assert 0.6 == found.certainty
-    assert "flannel.1" in found.claim
+    assert "flannel.1" in str(found.claim)
 
 
 @pytest.mark.parametrize("ticket", [ALMOST, HEALTHY])

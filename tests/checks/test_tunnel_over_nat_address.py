@@ -33,7 +33,7 @@ def test_the_fault_is_told_with_its_line() -> None:
 
     assert "10.0.2.15" in found.evidence[0].text
     assert 1.0 == found.certainty
-    assert "10.0.2.15" in found.claim
+    assert "10.0.2.15" in str(found.claim)
 
 
 @pytest.mark.parametrize("ticket", [ALMOST, HEALTHY])

@@ -51,7 +51,7 @@ def test_the_fault_is_told_with_its_line() -> None:
 
     assert "veth2222" in found.evidence[0].text
     assert 0.8 == found.certainty
-    assert "veth1111" in found.claim
+    assert "veth1111" in str(found.claim)
 
 
 @pytest.mark.parametrize("ticket", [ALMOST, HEALTHY])

@@ -45,7 +45,7 @@ def test_the_fault_is_told_with_its_line() -> None:
 
     assert "ens192" in found.evidence[0].text
     assert 0.4 == found.certainty
-    assert "VMware" in found.claim
+    assert "VMware" in str(found.claim)
 
 
 @pytest.mark.parametrize("ticket", [ALMOST, HEALTHY])

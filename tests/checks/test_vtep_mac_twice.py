@@ -36,7 +36,7 @@ def test_the_fault_is_told_with_its_line() -> None:
 
     assert "8a:11:22:33:44:55" in found.evidence[0].text
     assert 1.0 == found.certainty
-    assert "10.0.0.3" in found.claim
+    assert "10.0.0.3" in str(found.claim)
 
 
 @pytest.mark.parametrize("ticket", [ALMOST, HEALTHY])

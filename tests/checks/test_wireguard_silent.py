@@ -57,7 +57,7 @@ def test_the_fault_is_told_with_its_line() -> None:
 
     assert "peer: xyz=" in found.evidence[0].text
     assert 0.7 == found.certainty
-    assert "192.0.2.4:51820" in found.claim
+    assert "192.0.2.4:51820" in str(found.claim)
 
 
 @pytest.mark.parametrize("ticket", [ALMOST, HEALTHY])
