@@ -36,6 +36,7 @@ from podpath.assembly.scenes.labels import Standing
 from podpath.assembly.scenes.scene import Evidence
 from podpath.evidence.records import MessageRecord, Reading, StatementRecord, SysctlRecord
 from podpath.net.addresses import Address
+from podpath.net.firewall import TypedRule
 from podpath.net.messages import Message
 from podpath.net.provenance import Gap, Source
 from podpath.node.case import Alternative, Attempt, Case, ConfiguredSysctl, Stated
@@ -90,9 +91,10 @@ def assemble_case(read: Iterable[tuple[Source, Reading]], asked: tuple[Address, 
 
 
 def _list_statements(evidence: Evidence) -> Iterator[Stated]:
-    """Yield what outputs state of the host beside its facts, but for those of a later or a good state."""
+    """Yield what outputs state of the host beside its facts, but for those of a later state; what was done stays done."""
     for scene, record in evidence.records(StatementRecord):
-        if scene.standing < Standing.AFTER:
+        done = isinstance(record.statement, TypedRule) and not scene.is_elsewhere
+        if done or scene.standing < Standing.AFTER:
             yield Stated(statement=record.statement, span=record.span, netns=scene.netns)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from podpath.checks.cause import Claim, PacketStory
 from podpath.datapath.trace import Branch
@@ -11,6 +12,17 @@ from podpath.node.change import Change
 
 SEVERITIES = ("cause", "fault", "risk", "note")
 """`cause`: it explains a failure in the evidence; `fault`: it breaks something; `risk`: it will; `note`: worth knowing."""
+
+
+class Ask(NamedTuple):
+    """What would make an uncertain finding certain, or refute it."""
+
+    fact: str
+    """What is not known, in words."""
+    command: str
+    """The command that tells."""
+    decides: str
+    """What each answer would mean."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +59,8 @@ class Finding:
     """How it is kept from coming back."""
     certainty: float = 1.0
     """1 where the evidence decides it; below, a share among the possibilities."""
+    asks: tuple[Ask, ...] = ()
+    """What would settle it, where it is not certain."""
     marks: tuple[str, ...] = ()
     """The words within the evidence lines that decide: `INVALID`, `1002`; reports mark them."""
     history: tuple[str, ...] = ()

@@ -35,7 +35,17 @@ from podpath.evidence.kubernetes import describe as kubectl_describe
 from podpath.evidence.kubernetes import events as kubectl_events
 from podpath.evidence.kubernetes import get as kubectl_get
 from podpath.evidence.messages.table import find_messages
-from podpath.evidence.netfilter import conntrack, ipset
+from podpath.evidence.netfilter import (
+    conntrack,
+    firewalld,
+    ipset,
+    ipvs,
+    rule_count,
+    security_list,
+    tracking_counts,
+    typed,
+    ufw,
+)
 from podpath.evidence.nettools import arp, arping, configured, ethtool, hops, ifconfig, managers, wireguard
 from podpath.evidence.nettools import route as route_table
 from podpath.evidence.nettools import sockets as socket_table
@@ -101,6 +111,13 @@ FORMATS: tuple[Format, ...] = (
     component_log.FORMAT,
     *ipset.FORMATS,
     *conntrack.FORMATS,
+    rule_count.FORMAT,
+    tracking_counts.FORMAT,
+    ipvs.FORMAT,
+    ufw.FORMAT,
+    firewalld.FORMAT,
+    security_list.FORMAT,
+    typed.FORMAT,
 )
 """All formats. Rows of one family of tools stand together."""
 

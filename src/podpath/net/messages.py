@@ -48,6 +48,10 @@ class MessageKind(StrEnum):
     RANGE_WANTED = "range wanted"
     CHILD_NETWORK = "child network"
 
+    # Firewalls
+    BASE_CHAIN = "base chain"
+    DOCKER_MASQUERADES = "docker masquerades"
+
     # CNI and container runtimes
     BRIDGE_ADDRESS_DIFFERS = "bridge address differs"
     ADDRESSES_EXHAUSTED = "addresses exhausted"

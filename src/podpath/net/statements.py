@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from podpath.net.addresses import Address, IfName, Prefix
+from podpath.net.firewall import FirewallStatement
 
 
 class RouteAnswer(NamedTuple):
@@ -116,4 +117,7 @@ class BondState(NamedTuple):
     """The MAC of the link partner in 802.3ad; zeros where none answers."""
 
 
-Statement = RouteAnswer | Offload | DeviceCount | ArpAnswer | Hop | WireguardPeer | ManagedDevice | ConfiguredDevice | BondState
+Statement = (
+    RouteAnswer | Offload | DeviceCount | ArpAnswer | Hop | WireguardPeer | ManagedDevice | ConfiguredDevice | BondState
+    | FirewallStatement
+)  # fmt: skip

@@ -14,12 +14,17 @@ from podpath.evidence.commands.typed import Typed, parse_typed
 from podpath.evidence.commands.wrappers import WRAPPERS
 from podpath.evidence.formats import CERTAIN, NO, Format
 from podpath.evidence.kubernetes.records import CiliumOptionRecord
+from podpath.evidence.netfilter.typed import read_typed_rules
 from podpath.evidence.records import DeedRecord, HeadingRecord, Reading
 from podpath.evidence.text.ledger import Ledger
 from podpath.net.provenance import Source
 
 _IP_VERBS = ("add", "append", "change", "replace", "prepend", "delete", "set", "flush", "up", "down", "attach", "detach")
 _TABLE_EDIT = re.compile(r"-[A-Z]*[ADIRFXNPZE][a-z]*|--(?:append|delete|insert|replace|flush|new-chain|delete-chain|policy|zero)")
+_RULES_CHANGED = re.compile(
+    r"\s*(?:sudo\s+)?(?:/\S*/)?ip6?tables(?:-legacy|-nft)?\s+(?:(?:-t|--table)\s+\w+\s+|-[wW]\s+(?:\d+\s+)?|--wait\s+)*"
+    r"(?:-[APIFXDN]|--(?:append|policy|insert|flush|delete|new-chain))(?:\s+[A-Za-z][\w-]*(?:\s+(?:-|!|\d|ACCEPT|DROP).*)?)?\s*"
+)
 _VALUED = frozenset({"-n", "--namespace", "--context", "--kubeconfig", "-H", "-M", "--db", "-t", "--timeout", "-s", "--cluster"})
 """Options whose value could be taken for a verb."""
 _STATE_FILES = re.compile(r"/(?:proc/sys|sys|etc|lib/systemd|usr/lib|var/lib/(?:cni|kubelet)|opt/cni)/.*")
@@ -129,6 +134,11 @@ def is_deed(typed: Typed) -> bool:
     return any(_changes(step) or _changes_inside(typed, step) for step in typed.commands)
 
 
+def changes_rules(line: str) -> bool:
+    """Tell whether a line is an iptables command that changes a table: one beyond doubt, also without a prompt."""
+    return _RULES_CHANGED.fullmatch(line) is not None
+
+
 def is_typed_evidence(typed: Typed) -> bool:
     """Tell whether the command line itself is evidence, whatever it printed: a deed, or options of Cilium."""
     return is_deed(typed) or bool(parse_flags(typed.text))
@@ -175,7 +185,10 @@ def read_typed(source: Source) -> Reading:
     command = source.command or ""
     last = max(len(source.lines) - 1, 0)
     if is_deed(parse_typed(command)):
-        ledger.add(DeedRecord(span=ledger.span(0, last), command=command))
+        span = ledger.span(0, last)
+        ledger.add(DeedRecord(span=span, command=command))
+        for record in read_typed_rules(command, span):
+            ledger.add(record)
     else:
         ledger.add(HeadingRecord(span=ledger.span(0, last), text=command))
     for flag in parse_flags(command):

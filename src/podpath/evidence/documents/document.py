@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from podpath.evidence.commands.typed import parse_typed
 from podpath.evidence.documents.belonging import Context, belongs, is_place_note
 from podpath.evidence.documents.blocks import Block, join_command
-from podpath.evidence.documents.deeds import is_typed_evidence
+from podpath.evidence.documents.deeds import changes_rules, is_typed_evidence
 from podpath.evidence.documents.places import Places
 from podpath.evidence.documents.programs import is_command
 from podpath.evidence.documents.prompts import Prompt, match_prompt
@@ -119,6 +119,8 @@ class _Splitter:
         if context.fenced:
             waits = self._block is None or context.after_blank or (self._block.typed is not None and not self._block.lines)
             return Prompt("", text.strip(), text[: len(text) - len(text.lstrip())], False) if waits else None
+        if changes_rules(text):
+            return Prompt("", text.strip(), text[: len(text) - len(text.lstrip())], False)
         below = context.lines[context.place + 1].text if context.place + 1 < len(context.lines) else ""
         shape = match_shape(below)
         program = parse_typed(text).program

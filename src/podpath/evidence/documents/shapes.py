@@ -70,6 +70,18 @@ SHAPES: tuple[Shape, ...] = (
     _shape("conntrack", "conntrack cat",
            r"(?:\[[A-Z_]+\] +)?(?:ipv[46] +\d+ +)?(?:tcp|udp|udplite|icmp|icmpv6|sctp|dccp|gre|unknown) +\d+ +.*\bsrc=\S+ dst=",
            r"conntrack v\d|# conntrack v"),
+    _shape("conntrack -S", "conntrack", r"cpu=\d+\s+\w+=\d+ "),
+    _shape("ipvsadm", "ipvsadm cat",
+           rf"IP Virtual Server version|(?:TCP|UDP|SCTP) +(?:{_V4}|\[[0-9a-fA-F:]+\]):\d+(?: +[a-z]+)?",
+           r"-> |Prot LocalAddress", nested=True),
+    _shape("ufw status", "ufw", r"Status: (?:in)?active$|To +Action +From$|"
+           r"\S.*? {2,}(?:ALLOW|DENY|REJECT|LIMIT)(?: (?:IN|OUT|FWD))? +\S",
+           r"Logging: |Default: |New profiles: |-- +-+", blanks=True),
+    _shape("firewall-cmd", "firewall-cmd", r"[\w-]+ \((?:default(?:, )?)?(?:active)?\)$|icmp-block-inversion: ",
+           r"(?:target|interfaces|sources|services|ports|protocols|forward|masquerade|forward-ports|source-ports|icmp-blocks|"
+           r"rich rules|icmp-block-inversion): ?|rule (?:family|service|port)", nested=True),
+    _shape("security list", "az gcloud",
+           r"\|? *\**Priority\**(?: *\| *| +).*\b(?:Action|Access)\b", r"\| *\S.*\||\d{2,5} +\S", nested=True),
     _shape("ip link", "ip ifconfig",
            rf"\d+: [^\s:@]+(?:@[^\s:]+)?: <[A-Z0-9_,-]*>|link/\w+(?: {_MAC})|inet6? {_IP}(?:/\d+)? .*scope |"
            rf"\d+: \S+ +inet6? {_IP}|[\w.@-]+ +(?:UP|DOWN|UNKNOWN|LOWERLAYERDOWN) +(?:{_MAC}|{_IP}/\d+|$)|"

@@ -31,6 +31,8 @@ _SHAPES = (
     Columns(), Columns(num=True), Columns(counters=False, devices=False), Columns(num=True, counters=False, devices=False),
 )  # fmt: skip
 _WRAP_LINES = 3
+UNNAMED = "?"
+"""How a chain is called whose heading was filtered away, before its line: nothing jumps to it, so no walk meets it."""
 
 
 def recognise_listing(source: Source) -> int:
@@ -144,10 +146,15 @@ class _ListingReader:
             chain = _Chain(self._command.chain, None, None, None)
             chain.whole = False
             self._open(chain)
-        if self._blocks[-1]:
-            self._blocks[-1][-1].rows.append(_PlacedRow(self._ledger.span(place, last), row))
-        else:
-            self._ledger.gap(place, "expected the heading of the chain that the rule is in, saw none", last)
+        if not self._blocks[-1]:
+            chain = _Chain(f"{UNNAMED}{self._ledger.source.first_line + place}", None, None, None)
+            chain.whole = False
+            self._open(chain)
+        span = self._ledger.span(place, last)
+        chain = self._blocks[-1][-1]
+        chain.rows.append(_PlacedRow(span, row))
+        if chain.name.startswith(UNNAMED):
+            self._ledger.refuse(span, "expected the heading of the chain that the rule is in, saw none")
 
     def _take_rest(self, place: int) -> int:
         """Take a line that is no row as a part of one that was wrapped, or as a gap that may hide a rule."""

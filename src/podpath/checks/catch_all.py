@@ -1,0 +1,102 @@
+"""catch-all: a rule that takes every packet drops or rejects what rules below it, or nobody, would have accepted.
+
+What it is
+    A REJECT or DROP without any condition stands in INPUT, FORWARD or OUTPUT. On Fedora, CentOS and RHEL without
+    firewalld it is the default: `-A FORWARD -j REJECT --reject-with icmp-host-prohibited`. Elsewhere an admin, a security
+    agent, libvirt or LXD put it there.
+
+Why it breaks
+    Rules are asked in order. What Docker, kube-proxy or the CNI plugin append later stands below and is never asked: its
+    counters stay 0. With REJECT the client gets "No route to host" (host-prohibited), "Connection refused"
+    (port-unreachable) or "Packet filtered"; with DROP it waits.
+
+How to confirm
+    iptables -nvL FORWARD --line-numbers     # its counter grows, those below stay 0
+
+How to fix
+    Take it away, or put the accepting rules before it:
+        iptables -D FORWARD -j REJECT --reject-with icmp-host-prohibited
+    and take it out of what is loaded at boot (/etc/sysconfig/iptables, /etc/iptables/rules.v4) too.
+
+References
+    iptables-extensions(8), REJECT; ipt_do_table (net/ipv4/netfilter/ip_tables.c)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from podpath.checks.category import Category
+from podpath.checks.finding import Finding, Repair
+from podpath.checks.firewall import HOOKS, chains_named, ends, is_plain, lets_new_in, owner_of
+from podpath.node.case import Case
+from podpath.node.netfilter import Chain, Rule
+from podpath.node.netfilter_text import emit_rule
+
+CATEGORIES = (Category.HOST_FIREWALL, Category.RULE_ORDER)
+NAME = "catch-all"
+QUOTED = 3
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report each rule of a base chain that ends every packet, where rules stand below it or none above lets anything in."""
+    alone: list[tuple[Chain, Rule]] = []
+    for name in HOOKS:
+        for _, chain in chains_named(case.node.host, "filter", name):
+            found = next((rule for rule in chain.rules if is_plain(rule) and ends(rule)), None)
+            if found is None:
+                continue
+            below = [rule for rule in chain.rules if rule.position > found.position and lets_new_in(rule)]
+            above = any(rule.position < found.position and lets_new_in(rule) for rule in chain.rules)
+            if below:
+                yield _report_order(found, below)
+            elif not above:
+                alone.append((chain, found))
+    if alone:
+        yield _report_alone([rule for _, rule in alone])
+
+
+def _report_order(found: Rule, below: Sequence[Rule]) -> Finding:
+    owners = dict.fromkeys(owner for owner in map(owner_of, below) if owner)
+    whose = f" of {', '.join(owners)}" if owners else ""
+    target = found.target.name if found.target is not None else ""
+    return Finding(
+        check=NAME,
+        severity="fault",
+        claim=f"Rule {found.position} of {found.chain} takes every packet with {target}: the {len(below)} rules{whose} below it "
+        "that would accept are never asked.",
+        evidence=(found.span, *(rule.span for rule in below[:QUOTED])),
+        reasoning=("Rules are asked in order, and this one has no condition.",),
+        breaks=("what only the rules below would have accepted",),
+        repairs=(_delete(found),),
+        prevention="Keep such a rule out of what is loaded at boot, or let the accepting rules be inserted before it.",
+        marks=(target,),
+    )
+
+
+def _report_alone(found: Sequence[Rule]) -> Finding:
+    forward = [rule for rule in found if rule.chain == "FORWARD"]
+    ordered = [*forward, *(rule for rule in found if rule.chain != "FORWARD")]
+    names = " and ".join(dict.fromkeys(rule.chain for rule in ordered))
+    target = ordered[0].target.name if ordered[0].target is not None else ""
+    return Finding(
+        check=NAME,
+        severity="fault",
+        claim=f"A rule of {names} takes every packet with {target}, and no rule that is shown above it accepts anything new.",
+        evidence=tuple(rule.span for rule in ordered),
+        reasoning=("Nothing that pods or containers send is accepted before it.",),
+        breaks=("packets of pods and containers: to the host (INPUT), to others and from others (FORWARD)",),
+        repairs=tuple(_delete(rule) for rule in ordered),
+        prevention="Keep such a rule out of what is loaded at boot on a host that forwards for containers.",
+        certainty=1.0 if any(rule.packets or (rule.chain == "FORWARD" and not _is_filtered(rule)) for rule in found) else 0.7,
+        marks=(target,),
+    )
+
+
+def _is_filtered(rule: Rule) -> bool:
+    """Tell whether the command says that rules were left out: what stood above may be among them."""
+    return "|" in (rule.span.source.command or "")
+
+
+def _delete(rule: Rule) -> Repair:
+    return Repair(title=f"take the rule out of {rule.chain}", commands=(f"iptables -t {rule.table} {emit_rule(rule, '-D')}",))

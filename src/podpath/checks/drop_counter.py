@@ -1,0 +1,70 @@
+"""drop-counter: a dropping rule has counted packets.
+
+What it is
+    A DROP or REJECT rule, with conditions or without, whose packet counter is above zero.
+
+Why it breaks
+    Each packet that it has counted ended there. Whether those are the packets in question the counter alone does not
+    say: the internet's noise counts too. Where somebody shows that one rule, or two listings between which it grew, it
+    is most likely the one.
+
+How to confirm
+    iptables -Z CHAIN; try again; iptables -nvL CHAIN     # what counts now are your packets
+
+How to fix
+    Accept what is wanted above the rule, in the configuration of what wrote it.
+
+References
+    iptables(8), "-Z" and "-v"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podpath.checks.category import Category
+from podpath.checks.finding import Ask, Finding
+from podpath.checks.firewall import chains_of, ends, owner_of
+from podpath.checks.topology import option_values
+from podpath.node.case import Case
+from podpath.node.netfilter import Rule
+
+CATEGORIES = (Category.HOST_FIREWALL, Category.NETWORK_POLICY, Category.RULE_ORDER)
+NAME = "drop-counter"
+FEW = 12
+"""In an excerpt of so many rules a counter stands out; in a whole ruleset there is always one."""
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report the dropping rule that has counted most in an excerpt of few rules."""
+    rules = [rule for _, chain in chains_of(case.node.host, "filter") for rule in chain.rules[:FEW]]
+    counted = [rule for rule in rules if ends(rule) and rule.packets and not _drops_invalid(rule)]
+    if counted and len(rules) <= FEW:
+        yield _report(max(counted, key=lambda rule: rule.packets or 0))
+
+
+def _drops_invalid(rule: Rule) -> bool:
+    return "INVALID" in {*option_values(rule, "conntrack", "ctstate"), *option_values(rule, "state", "state")}
+
+
+def _report(rule: Rule) -> Finding:
+    whose = owner_of(rule)
+    target = rule.target.name if rule.target is not None else ""
+    return Finding(
+        check=NAME,
+        severity="fault",
+        claim=f"A {target} rule of {rule.chain}{f' ({whose})' if whose else ''} has ended {rule.packets} packets.",
+        evidence=(rule.span,),
+        reasoning=("Its counter says that packets met it.",),
+        breaks=("what the rule takes",),
+        prevention="Accept what is wanted above the rule.",
+        certainty=0.7,
+        marks=(target,),
+        asks=(
+            Ask(
+                fact=f"whether the rule of {rule.chain} counts the failing packets",
+                command=f"iptables -Z {rule.chain}; (try again); iptables -nvL {rule.chain}",
+                decides="its counter grows with each try: it is the one that ends them",
+            ),
+        ),
+    )

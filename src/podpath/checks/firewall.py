@@ -1,0 +1,109 @@
+"""What checks of a firewall ask of rules: what a rule lets in, who put it there, which chains an output shows of which hook."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeVar
+
+from podpath.checks.topology import option_values
+from podpath.net.provenance import Known
+from podpath.node.case import Case, Stated
+from podpath.node.netfilter import Chain, Rule, Table
+from podpath.node.node import Netns
+
+T = TypeVar("T")
+
+HOOKS = ("FORWARD", "INPUT", "OUTPUT")
+DROPS = frozenset({"DROP", "REJECT"})
+_LEAVES = frozenset({"RETURN", "LOG", "NFLOG", "MARK", "CONNMARK", "AUDIT", "TRACE", "CT", "TCPMSS", "CHECKSUM", *DROPS})
+"""Targets that let nothing in."""
+_FOLLOWING = frozenset({"ESTABLISHED", "RELATED", "DNAT", "SNAT", "UNTRACKED"})
+_ICMP = frozenset({1, 58})
+_OWNERS = (
+    (("KUBE-",), "kube-proxy or kubelet"), (("DOCKER",), "Docker"), (("cali-",), "Calico"), (("CILIUM_", "OLD_CILIUM"), "Cilium"),
+    (("ufw-", "ufw6-"), "ufw"), (("FWDI_", "FWDO_", "FWD_", "IN_", "INPUT_", "FORWARD_", "OUTPUT_"), "firewalld"),
+    (("LIBVIRT_",), "libvirt"), (("CNI-", "FLANNEL"), "the CNI plugin"), (("WEAVE",), "Weave Net"),
+    (("NETAVARK", "CNI_"), "Podman"),
+    (("AWS-",), "the AWS CNI plugin"), (("OVN-", "ANTREA"), "the CNI plugin"), (("RH-Firewall", "FIREWALL"), "the distribution"),
+)  # fmt: skip
+
+
+def tables_named(namespace: Netns, name: str) -> Iterator[Table]:
+    """Yield every table of a name, of both families and flavours."""
+    for netfilter in namespace.netfilter.values():
+        yield from (table for table in netfilter.tables if table.name == name)
+
+
+def chains_named(namespace: Netns, table: str, name: str) -> Iterator[tuple[Table, Chain]]:
+    """Yield every state of a chain that outputs agree on, or that the likeliest of them shows."""
+    for one in tables_named(namespace, table):
+        fact = one.chains.get(name)
+        if fact is not None:
+            yield one, fact.value if isinstance(fact, Known) else fact.options[0].value
+
+
+def chains_of(namespace: Netns, table: str) -> Iterator[tuple[Table, Chain]]:
+    """Yield every chain of the tables of a name."""
+    for one in tables_named(namespace, table):
+        for fact in one.chains.values():
+            yield one, fact.value if isinstance(fact, Known) else fact.options[0].value
+
+
+def statements_of(case: Case, kind: type[T]) -> Iterator[tuple[T, Stated]]:
+    """Yield the statements of a type, each with where it stands."""
+    for stated in case.stated:
+        if isinstance(stated.statement, kind):
+            yield stated.statement, stated
+
+
+def is_plain(rule: Rule) -> bool:
+    """Tell whether every packet takes the rule."""
+    selectors = (rule.src, rule.dst, rule.protocol, rule.in_link, rule.out_link, rule.fragment)
+    return (
+        not rule.unread
+        and all(selector is None for selector in selectors)
+        and all(match.name == "comment" for match in rule.matches)
+    )
+
+
+def ends(rule: Rule) -> bool:
+    """Tell whether a rule drops or rejects what it takes."""
+    return rule.target is not None and rule.target.name in DROPS
+
+
+def lets_new_in(rule: Rule) -> bool:
+    """Tell whether a rule may let a new connection in: an accept that is no mere return path, or a jump to a chain that may."""
+    if rule.target is None or rule.target.name in _LEAVES:
+        return False
+    if rule.in_link is not None and rule.in_link.name == "lo" and not rule.in_link.negated:
+        return False
+    if rule.out_link is not None and rule.out_link.name == "lo" and not rule.out_link.negated:
+        return False
+    if rule.protocol is not None and rule.protocol.number in _ICMP and not rule.protocol.negated:
+        return False
+    states = {*option_values(rule, "conntrack", "ctstate"), *option_values(rule, "state", "state")}
+    return not (states and states <= _FOLLOWING)
+
+
+def owner_of(rule: Rule) -> str:
+    """Name who writes such rules, by the chain that it is in or goes to; empty where the names tell nobody."""
+    names = (rule.chain, rule.target.name if rule.target is not None else "")
+    for name in names:
+        for prefixes, owner in _OWNERS:
+            if name.startswith(prefixes):
+                return owner
+    return ""
+
+
+def text_of(rule: Rule) -> str:
+    """Return the rule's line without blanks at its ends."""
+    return " ".join(rule.span.text.split())
+
+
+def port_of(rule: Rule) -> str:
+    """Return the destination port that a rule asks for, as spelled; empty where it asks for none."""
+    for match in rule.matches:
+        for option in match.options:
+            if option.name in ("dport", "dports") and not option.negated:
+                return ",".join(option.values)
+    return ""

@@ -1,0 +1,64 @@
+"""ipvs-address: a virtual service's address is on no device of the host.
+
+What it is
+    `ipvsadm -Ln` has a virtual service, but neither kube-ipvs0 nor another device carries its address.
+
+Why it breaks
+    IPVS sees packets at INPUT, that is, only those that the host takes for its own. Without the address they are routed
+    on by the default route, and time out. Kube-proxy binds each service's address to kube-ipvs0; NetworkManager, an
+    agent or `ip addr flush` may have taken it away.
+
+How to confirm
+    ip -br addr show kube-ipvs0 | grep ADDRESS; ip route get ADDRESS      # has to say: local
+
+How to fix
+    Restart kube-proxy; keep NetworkManager off the device (unmanaged-devices=interface-name:kube-ipvs0).
+
+References
+    ip_vs_in_hook (net/netfilter/ipvs/ip_vs_core.c); kubernetes pkg/proxy/ipvs/README.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podpath.checks.category import Category
+from podpath.checks.finding import Finding, Repair
+from podpath.checks.firewall import statements_of
+from podpath.net.firewall import VirtualServer
+from podpath.net.provenance import Span
+from podpath.node.case import Case
+
+CATEGORIES = (Category.IPVS, Category.SERVICE_RULES_MISSING)
+NAME = "ipvs-address"
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report each virtual service whose address a whole listing of the host's addresses does not show."""
+    addresses = case.node.host.addresses
+    own = {item.address for item in addresses.items}
+    if not addresses.complete or not own:
+        return
+    told = set()
+    for one, stated in statements_of(case, VirtualServer):
+        if one.address not in own and one.address not in told:
+            told.add(one.address)
+            yield _report(one, stated.span)
+
+
+def _report(one: VirtualServer, span: Span) -> Finding:
+    return Finding(
+        check=NAME,
+        severity="fault",
+        claim=f"No device of the host has {one.address}, the address of a virtual service of IPVS.",
+        evidence=(span,),
+        reasoning=("IPVS takes packets at INPUT: those that the host holds for its own.",),
+        breaks=(f"connections through this host to {one.address}",),
+        repairs=(
+            Repair(
+                title="bind the address", commands=(f"ip addr add {one.address} dev kube-ipvs0", "systemctl restart kube-proxy")
+            ),
+        ),
+        prevention="Keep NetworkManager and the like off kube-ipvs0.",
+        marks=(str(one.address),),
+    )

@@ -1,0 +1,128 @@
+"""logged-drop: the kernel's log says that the firewall dropped a packet of a pod, a container or a node.
+
+What it is
+    A line that a LOG rule wrote: `[UFW BLOCK] IN=docker0 ...`, `FINAL_REJECT: IN=cni0 ...`, `filter_FWD_public_REJECT:`,
+    `STATE_INVALID_DROP:`, `calico-packet:`, `IPTables-Dropped:`, `rpfilter_DROP:`, `Shorewall:FORWARD:DROP:`.
+
+Why it breaks
+    The prefix names the rule that comes right before the drop: ufw logs what its default policy is about to drop,
+    firewalld (LogDenied) what it is about to reject. IN names the device that the packet came in by, OUT the one it was
+    to leave by: with OUT empty it was for the host itself (INPUT), with both it was forwarded (FORWARD).
+
+How to confirm
+    journalctl -k -g 'DST=ADDRESS'; iptables-save | grep -B1 -A1 'log-prefix'
+
+How to fix
+    ufw: `ufw route allow in on cni0` for what is forwarded, `ufw allow in on docker0 to any port 5432` for the host
+    itself. firewalld: put the device into the zone trusted. Otherwise accept above the LOG rule.
+
+References
+    ufw-framework(8); firewalld.conf(5), LogDenied; nf_log_ip_packet (net/netfilter/nf_log_syslog.c)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from podpath.checks.category import Category
+from podpath.checks.finding import Ask, Finding, Repair
+from podpath.checks.firewall import statements_of
+from podpath.net.addresses import Address, Prefix
+from podpath.net.firewall import AllowedSource
+from podpath.net.messages import Message, MessageKind
+from podpath.net.provenance import Span
+from podpath.node.case import Case
+
+CATEGORIES = (Category.HOST_FIREWALL, Category.NETWORK_POLICY, Category.CONNTRACK_INVALID)
+NAME = "logged-drop"
+_ENDS = re.compile(r"BLOCK|DROP|REJECT|DENY|DENIED|BLOCKED|drop|deny|reject|block|calico-packet", re.ASCII)
+_INNER = re.compile(
+    r"(?:docker|br-|cni|veth|cali|flannel|lxc|lxd|virbr|podman|weave|kube|cilium|vxlan|tunl|wg|eni|gke|azv|cbr|vnet|genev|ovn)"
+)
+PRIVATE = tuple(Prefix.parse(text) for text in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7"))
+QUOTED = 3
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report what was dropped on its way from or to a pod's device, or between private addresses."""
+    dropped = [message for message in case.messages if _is_drop(message)]
+    inner = [message for message in dropped if _is_inner(message)]
+    if inner:
+        yield _report(case, inner, sure=True)
+    elif dropped and (private := [message for message in dropped if _is_private(message)]):
+        yield _report(case, private, sure=False)
+
+
+def _is_drop(message: Message) -> bool:
+    prefix = message.values.get("prefix", "")
+    return message.kind is MessageKind.NETFILTER_LOG and _ENDS.search(prefix) is not None and "AUDIT" not in prefix
+
+
+def _is_inner(message: Message) -> bool:
+    return any(_INNER.match(message.values.get(key, "")) for key in ("iif", "oif"))
+
+
+def _is_private(message: Message) -> bool:
+    source, target = _address(message, "src"), _address(message, "dst")
+    return source is not None and target is not None and all(
+        any(prefix.covers(one) for prefix in PRIVATE if prefix.family == one.family) for one in (source, target)
+    )  # fmt: skip
+
+
+def _address(message: Message, key: str) -> Address | None:
+    try:
+        return Address.parse(message.values.get(key, ""))
+    except ValueError:
+        return None
+
+
+def _report(case: Case, dropped: list[Message], *, sure: bool) -> Finding:
+    first = dropped[0].values
+    port = f" port {first['dport']}" if "dport" in first else ""
+    way = _name_way(first)
+    protocol, prefix = first.get("protocol", ""), first["prefix"].strip()
+    outside = tuple(_list_outside(case, dropped[0]))
+    names = f"{first['src']} to {first['dst']}{port}"
+    reasoning = [f"IN and OUT of the line say that the packet was {way}."]
+    if outside:
+        reasoning.append(f"The rules that allow name ranges that do not contain {first['src']}.")
+    return Finding(
+        check=NAME,
+        severity="fault",
+        claim=f"The host's firewall dropped {protocol} from {names}: the kernel logged it as {prefix}.",
+        evidence=tuple(dict.fromkeys((*(message.span for message in dropped[:QUOTED]), *outside))),
+        reasoning=tuple(reasoning),
+        breaks=(f"{protocol} from {names}",),
+        repairs=(Repair(title="accept it in the firewall's own configuration", commands=()),),
+        prevention="Allow the containers' ranges, or their devices, in the firewall's own configuration.",
+        certainty=1.0 if sure else 0.6,
+        marks=(prefix,),
+        asks=()
+        if sure
+        else (
+            Ask(
+                fact="whether the logged packets are those that fail",
+                command="journalctl -k -f | grep 'SRC='",
+                decides="a line appears with each try: the firewall drops it",
+            ),
+        ),
+    )
+
+
+def _name_way(values: Mapping[str, str]) -> str:
+    if not values.get("iif"):
+        return "the host's own"
+    return "forwarded" if values.get("oif") else "for the host itself"
+
+
+def _list_outside(case: Case, message: Message) -> Iterator[Span]:
+    """Yield the allowing rules for the packet's port whose range does not contain its source."""
+    source = _address(message, "src")
+    port = message.values.get("dport", "")
+    for rule, stated in statements_of(case, AllowedSource):
+        if source is None or rule.source is None or rule.source.family != source.family:
+            continue
+        about = not port or port in re.split(r"\D+", rule.to)
+        if about and rule.action.startswith("ALLOW") and not rule.source.covers(source):
+            yield stated.span

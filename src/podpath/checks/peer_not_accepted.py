@@ -1,0 +1,87 @@
+"""peer-not-accepted: the host accepts an overlay's or a service's port from some nodes only.
+
+What it is
+    INPUT accepts the port of a tunnel (VXLAN 4789 or 8472, Geneve 6081, WireGuard 51820) from single addresses, and a
+    node, pod or peer that the evidence names is not among them.
+
+Why it breaks
+    What comes from the missing node meets the chain's REJECT or DROP: the overlay works between some nodes and not
+    between others; a node that was added later, or that has changed its address, is cut off.
+
+How to confirm
+    iptables -S INPUT | grep -e 4789 -e 8472 -e 6081; tcpdump -ni any udp port 4789
+
+How to fix
+    Accept the port from all nodes: iptables -I INPUT -s NODE-RANGE -p udp --dport 4789 -j ACCEPT, where the rules come from.
+
+References
+    RFC 7348 (VXLAN); iptables(8)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podpath.checks.category import Category
+from podpath.checks.finding import Ask, Finding
+from podpath.checks.firewall import chains_named, port_of
+from podpath.net.addresses import WIDTH, Address
+from podpath.node.case import Case
+from podpath.node.netfilter import Rule
+
+CATEGORIES = (Category.HOST_FIREWALL, Category.TUNNEL_BLOCKED)
+NAME = "peer-not-accepted"
+TUNNELS = frozenset({"4789", "8472", "6081", "51820", "51821", "4790", "8475", "7946", "4240"})
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report rules that accept a tunnel's port from single addresses; sure where packets of another address are shown."""
+    for _, chain in chains_named(case.node.host, "filter", "INPUT"):
+        accepting = [rule for rule in chain.rules if _accepts_tunnel(rule)]
+        if accepting and all(_is_single(rule) for rule in accepting):
+            yield _report(case, accepting)
+
+
+def _accepts_tunnel(rule: Rule) -> bool:
+    dropping = rule.target is not None and rule.target.name in ("DROP", "REJECT")
+    ports = {part for part in port_of(rule).replace(":", ",").split(",") if part}
+    tunnel = bool(ports & TUNNELS) or any(port in rule.span.text.split() for port in TUNNELS)
+    return tunnel and not dropping
+
+
+def _is_single(rule: Rule) -> bool:
+    return rule.src is not None and not rule.src.negated and rule.src.prefix.length == WIDTH[rule.src.prefix.family]
+
+
+def _report(case: Case, rules: list[Rule]) -> Finding:
+    sources = [rule.src.prefix for rule in rules if rule.src is not None]
+    missing = sorted({str(address) for address in _list_seen(case, rules) if not any(one.covers(address) for one in sources)})
+    named = ", ".join(str(one.address) for one in sources)
+    return Finding(
+        check=NAME,
+        severity="fault",
+        claim=f"INPUT accepts the tunnel's port from {named} only"
+        + (f", but its packets come from {', '.join(missing)} too." if missing else "."),
+        evidence=tuple(rule.span for rule in rules),
+        reasoning=("What comes from any other node goes on to what drops or rejects it.",),
+        breaks=("the overlay between this node and those that are not named",),
+        prevention="Accept the overlay's port from the range of all nodes.",
+        certainty=1.0 if missing else 0.7,
+        asks=()
+        if missing
+        else (
+            Ask(
+                fact="the addresses of the nodes whose packets do not arrive",
+                command="ip -br addr (on the other node)",
+                decides=f"other than {named}: the rules leave that node out",
+            ),
+        ),
+    )
+
+
+def _list_seen(case: Case, rules: list[Rule]) -> Iterator[Address]:
+    """Yield the outer sources of packets to the tunnel's ports that captures show."""
+    ports = {int(part) for rule in rules for part in port_of(rule).replace(":", ",").split(",") if part.isdecimal()}
+    for sighting in case.sightings:
+        if sighting.packet.dport in ports:
+            yield sighting.packet.src

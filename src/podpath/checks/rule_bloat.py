@@ -1,0 +1,103 @@
+"""rule-bloat: the same rule stands in a chain again and again, or there are far too many rules.
+
+What it is
+    A program appends its rules at each start, reload or sync without looking whether they are there (-A without -C), so
+    that hundreds or a hundred thousand copies gather.
+
+Why it breaks
+    Rules are asked one after the other for every packet of a new connection (in filter for every packet): some ten
+    thousand rules cost milliseconds each, throughput falls, latency and CPU (softirq, ksoftirqd) rise. Each change with
+    iptables reads and writes the whole table and holds the xtables lock for seconds.
+
+How to confirm
+    iptables-save | wc -l; iptables-save | sort | uniq -c | sort -rn | head
+
+How to fix
+    Stop what appends them, then load the rules without their copies:
+        iptables-save | awk '!/^-A/ || !seen[$0]++' | iptables-restore
+    Mend the script: iptables -C RULE || iptables -A RULE.
+
+References
+    iptables(8), "-C"; ipt_do_table (net/ipv4/netfilter/ip_tables.c)
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from podpath.checks.category import Category
+from podpath.checks.finding import Finding, Repair
+from podpath.checks.firewall import chains_of
+from podpath.node.case import Case
+from podpath.node.netfilter import Chain, Rule
+
+CATEGORIES = (Category.RULE_BLOAT,)
+NAME = "rule-bloat"
+SOME, MANY = 10, 100
+"""Copies of one rule from which something appends without looking, and from which it slows packets down."""
+MOST = 20_000
+"""Rules that no host needs but one with thousands of services."""
+TABLES = ("filter", "nat", "mangle", "raw")
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report the rule of each chain that has the most copies, and a count of rules beyond reason."""
+    for name in TABLES:
+        for _, chain in chains_of(case.node.host, name):
+            found = _find_copies(chain)
+            if found is not None:
+                yield _report(*found)
+    for counted, stated in statements_of(case, RuleCount):
+        if counted.count >= MOST:
+            yield _report_count(counted.count, stated.span)
+
+
+def _report_count(count: int, span: Span) -> Finding:
+    return Finding(
+        check=NAME,
+        severity="fault",
+        claim=f"The host has {count} rules, which packets may have to pass one by one.",
+        evidence=(span,),
+        breaks=("throughput and latency of all that passes the host, and every change of its rules",),
+        prevention="Look with iptables -C before a rule is appended.",
+        certainty=0.8,
+        asks=(
+            Ask(
+                fact="which rules are copies of others",
+                command="iptables-save | sort | uniq -c | sort -rn | head",
+                decides="one stands there by the thousand: something appends it without looking",
+            ),
+        ),
+    )
+
+
+def _find_copies(chain: Chain) -> tuple[Rule, int] | None:
+    if len(chain.rules) < SOME:
+        return None
+    first: dict[tuple[object, ...], Rule] = {}
+    counts: Counter[tuple[object, ...]] = Counter()
+    for rule in chain.rules:
+        key = (rule.target, rule.src, rule.dst, rule.protocol, rule.in_link, rule.out_link, rule.matches, rule.unread)
+        first.setdefault(key, rule)
+        counts[key] += 1
+    key, count = counts.most_common(1)[0]
+    return (first[key], count) if count >= SOME else None
+
+
+def _report(rule: Rule, count: int) -> Finding:
+    return Finding(
+        check=NAME,
+        severity="fault" if count >= MANY else "risk",
+        claim=f"The same rule stands {count} times in {rule.chain} of {rule.table}.",
+        evidence=(rule.span,),
+        reasoning=("Something appends it without looking whether it is there.",),
+        breaks=("throughput, latency and every change of the rules",),
+        repairs=(
+            Repair(
+                title="load the rules without their copies",
+                commands=("iptables-save | awk '!/^-A/ || !seen[$0]++' | iptables-restore",),
+            ),
+        ),
+        prevention="Look with iptables -C before a rule is appended.",
+    )

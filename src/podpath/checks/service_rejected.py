@@ -1,0 +1,72 @@
+"""service-rejected: kube-proxy rejects a service's address because the service has no endpoints.
+
+What it is
+    In KUBE-SERVICES or KUBE-EXTERNAL-SERVICES of the filter table stands a REJECT with the comment "has no endpoints".
+
+Why it breaks
+    Clients read "Connection refused" at once. No pod matches the service's selector, none of those that do is ready, or
+    the EndpointSlice's port has another name than the service's.
+
+How to confirm
+    kubectl get endpointslices -l kubernetes.io/service-name=SERVICE; kubectl get pods -l SELECTOR
+
+How to fix
+    Make selector, port names and labels fit, and see why the pods are not ready.
+
+References
+    kubernetes pkg/proxy/iptables/proxier.go
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podpath.checks.category import Category
+from podpath.checks.finding import Ask, Finding
+from podpath.checks.firewall import chains_of, ends
+from podpath.checks.topology import option_values
+from podpath.node.case import Case
+from podpath.node.netfilter import Rule
+
+CATEGORIES = (Category.NO_ENDPOINTS,)
+NAME = "service-rejected"
+SIGN = "has no endpoints"
+FEW = 3
+"""So many such rules are quoted because they matter; a whole ruleset has them for services that nobody asks for."""
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report services that are rejected: those that somebody tried, those that were asked, and the few that are quoted."""
+    rules = [
+        (rule, " ".join(option_values(rule, "comment", "comment")))
+        for _, chain in chains_of(case.node.host, "filter")
+        for rule in chain.rules
+        if ends(rule)
+    ]
+    found = [(rule, comment) for rule, comment in rules if SIGN in comment]
+    tried = {attempt.probe.dst for attempt in case.attempts if attempt.result != "ok"}
+    for rule, comment in found:
+        meant = rule.dst is not None and any(rule.dst.prefix.covers(address) for address in tried)
+        if meant or rule.packets or len(found) <= FEW:
+            yield _report(rule, comment.partition(SIGN)[0].strip(), sure=meant or bool(rule.packets))
+
+
+def _report(rule: Rule, service: str, *, sure: bool) -> Finding:
+    return Finding(
+        check=NAME,
+        severity="fault",
+        claim=f"Kube-proxy rejects {service or 'a service'}, as it has no endpoints.",
+        evidence=(rule.span,),
+        reasoning=("Kube-proxy writes this rule where no ready pod stands behind the service.",),
+        breaks=(f"every connection to {service or 'the service'}: refused at once",),
+        prevention="Alert on services whose endpoints go to zero.",
+        certainty=1.0 if sure else 0.6,
+        marks=(SIGN,),
+        asks=(
+            Ask(
+                fact=f"whether the failing connection is to {service or 'that service'}",
+                command="kubectl get endpointslices -A",
+                decides="it is, and no endpoint is listed: this rule refuses it",
+            ),
+        ),
+    )

@@ -1,0 +1,83 @@
+"""snat-source: SNAT rewrites to an address that the host does not have.
+
+What it is
+    `-j SNAT --to-source ADDRESS` where no device of the host has the address: it moved, was the old node's, an Elastic IP
+    or a floating address that lives elsewhere, or it is a typing error.
+
+Why it breaks
+    The packets go out with a source to which replies do not come back to this host: the router has no way, or sends them
+    to whoever has the address now. MASQUERADE takes the address of the device instead and does not go stale.
+
+How to confirm
+    iptables -t nat -S | grep to-source; ip -br addr
+
+How to fix
+    iptables -t nat -R POSTROUTING N ... -j SNAT --to-source OWN-ADDRESS, or -j MASQUERADE; then conntrack -F.
+
+References
+    iptables-extensions(8), SNAT and MASQUERADE
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podpath.checks.category import Category
+from podpath.checks.finding import Ask, Finding
+from podpath.checks.firewall import chains_of
+from podpath.net.addresses import Address
+from podpath.node.case import Case
+from podpath.node.netfilter import Rule
+
+CATEGORIES = (Category.MASQUERADE_UNWANTED, Category.SOURCE_ADDRESS)
+NAME = "snat-source"
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report each SNAT rule to an address that a whole listing of the host's addresses does not show."""
+    addresses = case.node.host.addresses
+    if not addresses.complete:
+        return
+    own = {item.address for item in addresses.items}
+    families = {address.family for address in own}
+    for _, chain in chains_of(case.node.host, "nat"):
+        for rule in chain.rules:
+            source = _find_source(rule)
+            if source is not None and source not in own and source.family in families:
+                yield _report(rule, source)
+
+
+def _find_source(rule: Rule) -> Address | None:
+    """Return the one address that the rule rewrites to; None for a range, and for what is no SNAT."""
+    if rule.target is None or rule.target.name != "SNAT":
+        return None
+    for option in rule.target.options:
+        if option.name == "to-source" and option.values:
+            text = option.values[0]
+            host = text.partition(":")[0] if text.count(":") == 1 else text
+            try:
+                return Address.parse(host)
+            except ValueError:
+                return None
+    return None
+
+
+def _report(rule: Rule, source: Address) -> Finding:
+    return Finding(
+        check=NAME,
+        severity="fault",
+        claim=f"A rule of {rule.chain} gives packets the source {source}, which no device of the host has.",
+        evidence=(rule.span,),
+        reasoning=("Replies to that address come to whoever has it.",),
+        breaks=("connections that the rule translates",),
+        prevention="Use MASQUERADE where the address may change.",
+        certainty=0.6,
+        marks=(str(source),),
+        asks=(
+            Ask(
+                fact=f"whether replies to {source} are sent to this host",
+                command=f"tcpdump -ni any host {source}",
+                decides="replies come in: the address is routed here; none: the rule is the fault",
+            ),
+        ),
+    )

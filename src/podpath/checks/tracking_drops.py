@@ -1,0 +1,64 @@
+"""tracking-drops: connection tracking counts packets that it dropped because its table was full.
+
+What it is
+    `conntrack -S` counts drop or early_drop above zero.
+
+Why it breaks
+    drop: no entry could be made (the table was full, or memory short), and the packet was dropped. early_drop: an entry
+    that was not assured had to make room for a new one; its connection goes on untranslated, or dies.
+
+How to confirm
+    conntrack -S | grep -oE '(early_)?drop=[0-9]+'; sysctl net.netfilter.nf_conntrack_count net.netfilter.nf_conntrack_max
+
+How to fix
+    sysctl -w net.netfilter.nf_conntrack_max=N, with a larger hash; exempt what fills the table (NOTRACK).
+
+References
+    __nf_conntrack_alloc, early_drop (net/netfilter/nf_conntrack_core.c)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podpath.checks.category import Category
+from podpath.checks.finding import Ask, Finding
+from podpath.checks.firewall import statements_of
+from podpath.net.firewall import TrackingCount
+from podpath.net.provenance import Span
+from podpath.node.case import Case
+
+CATEGORIES = (Category.CONNTRACK_FULL,)
+NAME = "tracking-drops"
+COUNTERS = ("drop", "early_drop")
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report counters of packets dropped for want of room."""
+    found = [
+        (count, stated.span) for count, stated in statements_of(case, TrackingCount) if count.name in COUNTERS and count.value
+    ]
+    if found:
+        yield _report([count for count, _ in found], tuple(span for _, span in found))
+
+
+def _report(counts: list[TrackingCount], spans: tuple[Span, ...]) -> Finding:
+    named = " and ".join(f"{count.name}={count.value}" for count in counts)
+    return Finding(
+        check=NAME,
+        severity="fault",
+        claim=f"Connection tracking has had no room for new connections: {named}.",
+        evidence=tuple(dict.fromkeys(spans)),
+        reasoning=("A packet that gets no entry is dropped, whatever the rules say.",),
+        breaks=("new connections, now and then",),
+        prevention="Set conntrack.min or conntrack.maxPerCore in kube-proxy's configuration.",
+        certainty=0.7,
+        marks=tuple(f"{count.name}={count.value}" for count in counts),
+        asks=(
+            Ask(
+                fact="how full the table is while it fails",
+                command="sysctl net.netfilter.nf_conntrack_count net.netfilter.nf_conntrack_max",
+                decides="near its maximum: the table is the cause",
+            ),
+        ),
+    )

@@ -1,0 +1,61 @@
+"""Reads `ufw status` with and without `verbose` and `numbered`: who may reach what, and what is done by default."""
+
+from __future__ import annotations
+
+import re
+
+from podpath.evidence.formats import CERTAIN, NO, Format, sample
+from podpath.evidence.records import Reading, StatementRecord
+from podpath.evidence.text.ledger import Ledger
+from podpath.net.addresses import Prefix
+from podpath.net.firewall import AllowedSource, HostFirewall
+from podpath.net.provenance import Source
+
+_STATUS = re.compile(r"\s*Status:\s+(?P<state>active|inactive)\s*")
+_DEFAULT = re.compile(r"\s*Default:\s.*?(?:,\s*(?P<routed>\w+) \(routed\))?\s*")
+_HEADING = re.compile(r"\s*(?:To\s+Action\s+From|-+\s+-+\s+-+|Logging:.*|New profiles:.*)\s*")
+_ROW = re.compile(
+    r"\s*(?:\[\s*\d+\]\s*)?(?P<to>\S.*?)\s+(?P<action>(?:ALLOW|DENY|REJECT|LIMIT)(?: (?:IN|OUT|FWD))?)\s+(?P<source>\S.*?)\s*"
+)
+_ADDRESS = re.compile(r"[\da-fA-F:.]+(?:/\d+)?")
+
+
+def recognise(source: Source) -> int:
+    """Recognise the status line or the heading."""
+    lines = sample(source)
+    return CERTAIN if any(_STATUS.fullmatch(line) or re.match(r"\s*To\s+Action\s+From", line) for line in lines) else NO
+
+
+def read(source: Source) -> Reading:
+    """Read every rule with its source."""
+    ledger = Ledger(source)
+    active, routed = None, ""
+    for index, line in enumerate(source.lines):
+        status, default, row = _STATUS.fullmatch(line), _DEFAULT.fullmatch(line), _ROW.fullmatch(line)
+        if status is not None:
+            active = index
+            statement = HostFirewall("ufw", status["state"] == "active", routed)
+            ledger.add(StatementRecord(span=ledger.span(index), statement=statement))
+        elif default is not None:
+            routed = default["routed"] or ""
+            firewall = HostFirewall("ufw", active is not None, routed)
+            ledger.add(StatementRecord(span=ledger.span(index), statement=firewall))
+        elif _HEADING.fullmatch(line) or line.strip().startswith(("sudo ufw", "ufw ")):
+            ledger.head(index)
+        elif row is not None:
+            allowed = AllowedSource(row["to"], row["action"], _parse_source(row["source"]))
+            ledger.add(StatementRecord(span=ledger.span(index), statement=allowed))
+    return ledger.close("a rule of ufw")
+
+
+FORMAT = Format("ufw status", recognise, read)
+
+
+def _parse_source(text: str) -> Prefix | None:
+    word = text.split(maxsplit=1)[0]
+    if not _ADDRESS.fullmatch(word):
+        return None
+    try:
+        return Prefix.parse(word)
+    except ValueError:
+        return None

@@ -1,0 +1,99 @@
+"""What outputs and commands state of a firewall beside the rules that a walk reads: typed rules, zones, a cloud's lists.
+
+A command that somebody typed says what was done, not what holds now; a list of ufw or of a cloud says what was asked for.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from podpath.net.addresses import Address, Prefix
+
+
+class TypedRule(NamedTuple):
+    """One iptables command that somebody typed, or that a firewall's script holds."""
+
+    action: str
+    """`append`, `insert`, `delete`, `policy`, `flush`, `delete-chain`."""
+    table: str
+    chain: str = ""
+    """Empty where the command is about all chains of the table."""
+    target: str = ""
+    """The target of a rule, or the policy."""
+    plain: bool = False
+    """True where the rule takes every packet."""
+    follows: bool = False
+    """True where it takes only what belongs to a connection that was let in before."""
+    src: Prefix | None = None
+    in_link: str = ""
+    out_link: str = ""
+
+
+class AllowedSource(NamedTuple):
+    """A rule of `ufw status`: who may (or may not) reach what."""
+
+    to: str
+    """As spelled: `5432`, `22/tcp`, `Anywhere on docker0`."""
+    action: str
+    """`ALLOW`, `DENY`, `REJECT`, `LIMIT`, with `IN`, `OUT` or `FWD` where it says so."""
+    source: Prefix | None
+    """None where it is anywhere, or no address."""
+
+
+class HostFirewall(NamedTuple):
+    """Which host firewall says that it is on, and what it does by default."""
+
+    name: str
+    """`ufw` or `firewalld`."""
+    active: bool
+    routed: str = ""
+    """What ufw does by default with forwarded packets: `deny`, `allow`, `disabled`, `reject`."""
+
+
+class ZoneSetting(NamedTuple):
+    """A line of `firewall-cmd --list-all`."""
+
+    zone: str
+    key: str
+    """`interfaces`, `services`, `ports`, `masquerade`, `forward`, `target`, `sources`, `rich rules`."""
+    values: tuple[str, ...]
+
+
+class VirtualServer(NamedTuple):
+    """A virtual service of `ipvsadm -Ln` with what stands behind it."""
+
+    protocol: str
+    address: Address
+    port: int
+    servers: int
+    """Real servers that the listing shows under it."""
+    weight: int
+    """The sum of their weights."""
+
+
+class TrackingCount(NamedTuple):
+    """A counter of `conntrack -S`, summed over the processors."""
+
+    name: str
+    value: int
+
+
+class RuleCount(NamedTuple):
+    """How many rules somebody counted (`iptables-save | wc -l`)."""
+
+    count: int
+
+
+class CloudRule(NamedTuple):
+    """A row of a cloud's security list: network security group, security group or firewall."""
+
+    allowed: bool
+    priority: int
+    name: str = ""
+    source: str = ""
+    port: str = ""
+    inbound: bool | None = None
+    """None where the list does not say."""
+
+
+FirewallStatement = TypedRule | AllowedSource | HostFirewall | ZoneSetting | VirtualServer | TrackingCount | CloudRule | RuleCount
