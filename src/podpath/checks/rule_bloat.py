@@ -27,8 +27,10 @@ from collections import Counter
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Repair
-from podpath.checks.firewall import chains_of
+from podpath.checks.finding import Ask, Finding, Repair
+from podpath.checks.firewall import chains_of, statements_of
+from podpath.net.firewall import RuleCount
+from podpath.net.provenance import Span
 from podpath.node.case import Case
 from podpath.node.netfilter import Chain, Rule
 

@@ -32,8 +32,8 @@ ROWS: tuple[Row, ...] = (
     make_row(
         MessageKind.NETFILTER_LOG,
         " SRC=",
-        r"(?:^|\] |: )(?P<prefix>[^\]]*?)\s?IN=(?P<iif>\S*) OUT=(?P<oif>\S*) .*?SRC=(?P<src>\S+) DST=(?P<dst>\S+) "
-        r".*?PROTO=(?P<protocol>\w+)(?: SPT=(?P<sport>\d+) DPT=(?P<dport>\d+))?",
+        r"(?:^|\] |: )(?P<prefix>\[[^\]\d][^\]]*\]|[^\]]*?)\s?IN=(?P<iif>\S*) OUT=(?P<oif>\S*) "
+        r".*?SRC=(?P<src>\S+) DST=(?P<dst>\S+) .*?PROTO=(?P<protocol>\w+)(?: SPT=(?P<sport>\d+) DPT=(?P<dport>\d+))?",
     ),
     make_row(MessageKind.TRANSMIT_TIMEOUT, "NETDEV WATCHDOG", rf"NETDEV WATCHDOG: (?P<device>{_DEVICE}) \((?P<driver>[^)]+)\)"),
     make_row(

@@ -19,7 +19,7 @@ from podpath.net.provenance import Source, Span
 _PROGRAM = re.compile(r"ip6?tables(?:-legacy|-nft)?")
 _LINE = re.compile(
     r"\s*(?:sudo\s+)?(?:/\S*/|\$)?\{?(?:ip6?tables(?:-legacy|-nft)?|IPTABLES|IPT)\}?\s"
-    r"(?=.*(?:^|\s)(?:-[APIFXDNZ]|--(?:append|policy|insert|flush|delete\S*|new-chain|zero))\b)"
+    r"(?=(?:.*\s)?(?:-[APIFXDNZ]|--(?:append|policy|insert|flush|delete\S*|new-chain|zero))\b)"
 )
 _SHELL = re.compile(
     r"\s*(?:#.*|sudo\s.*|\w+=.*|echo\b.*|exit\b.*|(?:/\S*/)?(?:ip6?tables|ip|sysctl|modprobe|sleep|service|systemctl)\b.*"

@@ -1,0 +1,46 @@
+"""Commands of iptables as typed."""
+
+from __future__ import annotations
+
+import pytest
+
+from podpath.evidence.netfilter.typed import parse_typed_rule
+from podpath.evidence.records import DeedRecord, StatementRecord
+from podpath.net.addresses import Prefix
+from podpath.net.firewall import TypedRule
+from tests.evidence.consoles import block, read
+
+CASES = {
+    "-P INPUT DROP": TypedRule("policy", "filter", "INPUT", "DROP"),
+    "-t nat -F": TypedRule("flush", "nat", plain=True),
+    "-I FORWARD 1 -j ACCEPT": TypedRule("insert", "filter", "FORWARD", "ACCEPT", plain=True),
+    "-A INPUT -m state --state RELATED,ESTABLISHED -j ACCEPT": TypedRule("append", "filter", "INPUT", "ACCEPT", follows=True),
+    "-A FORWARD -s 10.0.0.0/8 -i cni0 -j DROP": TypedRule(
+        "append", "filter", "FORWARD", "DROP", src=Prefix.parse("10.0.0.0/8"), in_link="cni0"
+    ),
+    "-nvL FORWARD": None,
+}
+
+
+@pytest.mark.parametrize(("arguments", "expected"), CASES.items(), ids=CASES)
+def test_what_a_command_does(arguments: str, expected: TypedRule | None) -> None:
+    """A listing changes nothing."""
+    assert parse_typed_rule(arguments.split()) == expected
+
+
+def test_a_script_is_a_row_of_deeds() -> None:
+    """Comments and other commands of the shell state nothing; a variable may stand for the program."""
+    text = """
+#!/bin/sh
+IPT=/sbin/iptables
+# nothing goes out
+$IPT -P OUTPUT DROP
+/sbin/iptables -A OUTPUT -o lo -j ACCEPT
+"""
+    reading = read(block(text))
+    assert not reading.gaps
+    assert [record.span.line for record in reading.records if isinstance(record, DeedRecord)] == [4, 5]
+    assert [record.statement for record in reading.records if isinstance(record, StatementRecord)] == [
+        TypedRule("policy", "filter", "OUTPUT", "DROP"),
+        TypedRule("append", "filter", "OUTPUT", "ACCEPT", out_link="lo"),
+    ]

@@ -1,0 +1,36 @@
+"""`ufw status`, plain, verbose and numbered."""
+
+from __future__ import annotations
+
+from podpath.evidence.records import StatementRecord
+from podpath.net.addresses import Prefix
+from podpath.net.firewall import AllowedSource, HostFirewall
+from tests.evidence.consoles import block, read
+
+
+def stated(text: str, command: str | None = None) -> list[object]:
+    """Return what a block states; nothing of it is left over."""
+    reading = read(block(text, command))
+    assert not reading.gaps
+    return [record.statement for record in reading.records if isinstance(record, StatementRecord)]
+
+
+def test_rules_and_defaults() -> None:
+    """A source that is no address is anywhere; what is forwarded has a default of its own."""
+    text = """
+Status: active
+Logging: on (low)
+Default: deny (incoming), allow (outgoing), deny (routed)
+New profiles: skip
+
+To                         Action      From
+--                         ------      ----
+22/tcp                     ALLOW IN    Anywhere
+[ 2] 5432                  ALLOW FWD   172.16.0.0/16
+"""
+    assert stated(text) == [
+        HostFirewall("ufw", active=True),
+        HostFirewall("ufw", active=True, routed="deny"),
+        AllowedSource("22/tcp", "ALLOW IN", None),
+        AllowedSource("5432", "ALLOW FWD", Prefix.parse("172.16.0.0/16")),
+    ]
