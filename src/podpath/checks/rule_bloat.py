@@ -51,8 +51,8 @@ def check(case: Case) -> Iterator[Finding]:
             if found is not None:
                 yield _report(*found)
     for counted, stated in statements_of(case, RuleCount):
-        if counted.count >= MOST:
-            yield _report_count(counted.count, stated.span)
+        if counted.rules >= MOST:
+            yield _report_count(counted.rules, stated.span)
 
 
 def _report_count(count: int, span: Span) -> Finding:
@@ -80,11 +80,20 @@ def _find_copies(chain: Chain) -> tuple[Rule, int] | None:
     first: dict[tuple[object, ...], Rule] = {}
     counts: Counter[tuple[object, ...]] = Counter()
     for rule in chain.rules:
-        key = (rule.target, rule.src, rule.dst, rule.protocol, rule.in_link, rule.out_link, rule.matches, rule.unread)
+        key: tuple[object, ...] = (
+            rule.target,
+            rule.src,
+            rule.dst,
+            rule.protocol,
+            rule.in_link,
+            rule.out_link,
+            rule.matches,
+            rule.unread,
+        )
         first.setdefault(key, rule)
         counts[key] += 1
-    key, count = counts.most_common(1)[0]
-    return (first[key], count) if count >= SOME else None
+    ((most, count),) = counts.most_common(1)
+    return (first[most], count) if count >= SOME else None
 
 
 def _report(rule: Rule, count: int) -> Finding:

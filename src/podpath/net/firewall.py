@@ -81,7 +81,7 @@ class TrackingCount(NamedTuple):
 class RuleCount(NamedTuple):
     """How many rules somebody counted (`iptables-save | wc -l`)."""
 
-    count: int
+    rules: int
 
 
 class CloudRule(NamedTuple):

@@ -22,7 +22,7 @@ _HEADING = re.compile(r"\s*(?:IP Virtual Server version.*|Prot LocalAddress:Port
 class _Open(NamedTuple):
     """A virtual service while its servers are read."""
 
-    index: int
+    place: int
     protocol: str
     address: Address
     port: int
@@ -65,4 +65,4 @@ def _parse_end(found: re.Match[str]) -> Address:
 def _close(ledger: Ledger, current: _Open | None) -> None:
     if current is not None:
         server = VirtualServer(current.protocol, current.address, current.port, len(current.weights), sum(current.weights))
-        ledger.add(StatementRecord(span=ledger.span(current.index), statement=server))
+        ledger.add(StatementRecord(span=ledger.span(current.place), statement=server))
