@@ -27,7 +27,9 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Repair
+from podpath.checks.said import Meaning, find_said, tell
 from podpath.checks.topology import known_sysctl
+from podpath.net.messages import MessageKind
 from podpath.node.case import Case
 from podpath.node.node import Netns
 
@@ -36,10 +38,19 @@ NAME = "conntrack-full"
 COUNT, MAXIMUM = "net.netfilter.nf_conntrack_count", "net.netfilter.nf_conntrack_max"
 NEAR = 0.9
 """The share of the table from which it is a risk: it fills within seconds when a burst comes."""
+SAID = Meaning(
+    claim="The connection tracking table is full: the kernel drops the first packet of new connections.",
+    breaks="new connections, now and then; those that exist go on",
+    cure="make the table larger, and find what fills it",
+    commands=(f"sysctl {COUNT} {MAXIMUM}", f"sysctl -w {MAXIMUM}=1048576"),
+)
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report a namespace whose table is at least nine tenths full."""
+    """Report a namespace whose table is at least nine tenths full, or that the kernel said so."""
+    said = find_said(case, MessageKind.CONNTRACK_TABLE_FULL)
+    if said:
+        yield tell(NAME, said, SAID)
     for namespace in case.node.namespaces.values():
         count, most = _number(namespace, COUNT), _number(namespace, MAXIMUM)
         if count is not None and most and count >= most * NEAR:

@@ -26,20 +26,32 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Repair
+from podpath.checks.said import Meaning, find_said, tell
 from podpath.checks.topology import find_attachments, known_sysctl
+from podpath.net.messages import MessageKind
 from podpath.node.case import Case
 from podpath.node.change import SetSysctl
 from podpath.node.node import HOST, Netns, Node
 
-CATEGORIES = (Category.IP_FORWARD,)
+CATEGORIES = (Category.IP_FORWARD, Category.SYSCTL)
 NAME = "ip-forward"
 KEY = "net.ipv4.ip_forward"
+SAID = Meaning(
+    claim=f"The host does not forward packets ({KEY} is off, as the runtime says), so its containers reach nothing beyond it.",
+    breaks="everything between the node's pods and other hosts",
+    cure="let the host forward packets, and find the file of /etc/sysctl.d that switches it off",
+    commands=(f"sysctl -w {KEY}=1", "grep -r ip_forward /etc/sysctl.conf /etc/sysctl.d /usr/lib/sysctl.d /run/sysctl.d"),
+)
 PREVENTION = "Put `net.ipv4.ip_forward = 1` in a file of /etc/sysctl.d that sorts last."
 
 
 def check(case: Case) -> Iterator[Finding]:
     """Report a host with pods that is known not to forward."""
     switch = known_sysctl(case.node.host, KEY)
+    said = find_said(case, MessageKind.FORWARDING_DISABLED)
+    if said and (switch is None or switch.value == "0"):
+        yield tell(NAME, said, SAID)
+        return
     if switch is None or switch.value != "0" or not (_has_pods(case.node) or _has_inner_bridge(case.node.host)):
         return
     yield Finding(

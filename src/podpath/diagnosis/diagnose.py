@@ -24,7 +24,7 @@ from podpath.diagnosis.findings import CHAINED, merge_checks
 from podpath.diagnosis.flows import OUTSIDE, derive_flows, suggest_probes
 from podpath.diagnosis.forbids import Forbids
 from podpath.diagnosis.meeting import add_observations, find_partings
-from podpath.diagnosis.questions import ask_for_clearance, ask_for_ends
+from podpath.diagnosis.questions import ask_for_clearance, ask_for_ends, ask_for_findings
 from podpath.diagnosis.symptoms import Symptom, collect_symptoms
 from podpath.diagnosis.verdict import Verdict
 from podpath.diagnosis.worlds import DEVIATIONS, LIMIT, Judgement, World, judge
@@ -66,7 +66,7 @@ def diagnose(case: Case, probes: tuple[Probe, ...] = (), good: Case | None = Non
         verdict=verdict,
         findings=tuple(sorted(findings, key=_is_unsure)),
         conversations=tuple(conversations.values()),
-        questions=_questions(verdict, concluded, unplaced, forbids),
+        questions=_questions(verdict, concluded, findings, unplaced, forbids),
         contradictions=case.contradictions,
         gaps=case.gaps,
         notes=(*_notes(findings, concluded), *_unplaced_notes(unplaced)),
@@ -76,12 +76,21 @@ def diagnose(case: Case, probes: tuple[Probe, ...] = (), good: Case | None = Non
 
 
 def _questions(
-    verdict: Verdict, concluded: Conclusion, unplaced: Sequence[Unplaced], forbids: Sequence[Forbids]
+    verdict: Verdict,
+    concluded: Conclusion,
+    findings: Sequence[Finding],
+    unplaced: Sequence[Unplaced],
+    forbids: Sequence[Forbids],
 ) -> tuple[Question, ...]:
     """Return what to ask next, the most telling first; commands that are asked for once are not asked for again."""
     if verdict is Verdict.FAULT:
         return concluded.questions
-    questions = (*concluded.questions, *ask_for_ends(unplaced), *ask_for_clearance(forbids))
+    questions = (
+        *concluded.questions,
+        *ask_for_findings(findings),
+        *ask_for_ends(unplaced),
+        *ask_for_clearance(forbids),
+    )
     return tuple({question.ask: question for question in reversed(questions)}.values())[::-1]
 
 
@@ -123,7 +132,7 @@ def _fork(base: World, probe: Probe) -> Conversation:
 
 def _is_unsure(finding: Finding) -> bool:
     """Order what is sure before what may be, and keep the order otherwise."""
-    return finding.severity == "cause" and finding.certainty < 1
+    return finding.severity in ("cause", "fault") and finding.certainty < 1
 
 
 def _expect(base: World, symptom: Symptom) -> Symptom:
@@ -184,5 +193,6 @@ def _verdict(findings: Sequence[Finding], concluded: Conclusion, unplaced: Seque
     if any(finding.severity in ("cause", "fault") and finding.certainty == 1 for finding in findings):
         return Verdict.FAULT
     denied = any(judgement.fit == "contradicts" for judgement in concluded.judgements)
-    open_still = concluded.possible or concluded.unexplained or unplaced or denied
+    suspected = any(finding.severity in ("cause", "fault") for finding in findings)
+    open_still = suspected or concluded.possible or concluded.unexplained or unplaced or denied
     return Verdict.POSSIBLE if open_still else Verdict.NONE

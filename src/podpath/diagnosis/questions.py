@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import assert_never
 
+from podpath.checks.finding import Finding
 from podpath.datapath.trace import Branch, Conversation, Undecided
 from podpath.diagnosis.diagnosis import Otherwise, Question
 from podpath.diagnosis.explanations import Explanation
@@ -112,6 +113,12 @@ def ask_for_ends(unplaced: Iterable[Unplaced]) -> tuple[Question, ...]:
     return tuple(
         {item.ask: Question(fact=item.missing, ask=item.ask, decides=("then it can be walked",)) for item in unplaced}.values()
     )[:MOST]
+
+
+def ask_for_findings(findings: Iterable[Finding]) -> tuple[Question, ...]:
+    """Return what would settle findings that are not certain, the first finding's first."""
+    asks = [ask for finding in findings for ask in finding.asks]
+    return tuple({ask.command: Question(fact=ask.fact, ask=ask.command, decides=(ask.decides,)) for ask in asks}.values())[:MOST]
 
 
 def ask_for_clearance(forbids: Iterable[Forbids]) -> tuple[Question, ...]:

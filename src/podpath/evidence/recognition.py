@@ -7,6 +7,7 @@ module with its `FORMAT` (or `FORMATS`), one line here, one test and one fixture
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from podpath.evidence import bundle_manifest
 from podpath.evidence.attempts import component_log, connects, curl, ping, resolvers
@@ -17,6 +18,7 @@ from podpath.evidence.bridge import vlan as bridge_vlan
 from podpath.evidence.cilium import config as cilium_config
 from podpath.evidence.cilium import status as cilium_status
 from podpath.evidence.documents import deeds
+from podpath.evidence.documents.quoted import is_quoted
 from podpath.evidence.formats import NO, Format
 from podpath.evidence.iproute import brief as ip_brief
 from podpath.evidence.iproute import device as ip_device
@@ -120,6 +122,8 @@ FORMATS: tuple[Format, ...] = (
     typed.FORMAT,
 )
 """All formats. Rows of one family of tools stand together."""
+LONG = 5000
+"""Lines of a list (rules, connections, routes) from which only those that its reader could not read are searched for messages."""
 
 
 def recognise(source: Source) -> Format | None:
@@ -135,12 +139,23 @@ def recognise(source: Source) -> Format | None:
 
 def read(source: Source) -> Reading | None:
     """Read a source with the format that recognises it, and the messages in its lines; None where it has neither."""
-    found = recognise(source)
-    said = find_messages(source)
+    found = recognise(source) if not is_quoted(source) else None
     if found is None:
+        said = find_messages(source)
         return _read_messages(source, said) if said else None
     reading = _set_aside(found, found.read(source))
+    said = _find_unread(source, reading) if len(source.lines) > LONG and found.decides else find_messages(source)
     return _add_messages(reading, said) if said else reading
+
+
+def _find_unread(source: Source, reading: Reading) -> tuple[MessageRecord, ...]:
+    """Return the messages among the lines that a reader could not read: of a long list the others say none."""
+    spans = {line for gap in reading.gaps for line in range(gap.span.line, gap.span.last_line + 1)}
+    numbers = sorted(spans)
+    lines = tuple(source.lines[number - source.first_line] for number in numbers)
+    records = find_messages(replace(source, lines=lines, first_line=0))
+    places = [numbers[record.span.line] for record in records]
+    return tuple(replace(record, span=Span(source, place, place)) for record, place in zip(records, places, strict=True))
 
 
 def _set_aside(found: Format, reading: Reading) -> Reading:

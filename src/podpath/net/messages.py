@@ -28,6 +28,17 @@ class MessageKind(StrEnum):
     BRIDGE_NETFILTER_GONE = "bridge netfilter gone"
     SYN_FLOOD = "syn flood"
     DEVICE_HELD = "device held"
+    DEVICE_RESET = "device reset"
+    CHECKSUM_FAILED = "checksum failed"
+    BOND_WITHOUT_LINK = "bond without link"
+    BOND_WITHOUT_PARTNER = "bond without partner"
+    DATAPATH_ACTION_REFUSED = "datapath action refused"
+    SCHEDULER_MISSING = "scheduler missing"
+    SOCKET_MEMORY_FULL = "socket memory full"
+    PROCESS_KILLED = "process killed"
+    ACCESS_DENIED = "access denied by SELinux"
+    PEER_SOURCE_NOT_ALLOWED = "peer source not allowed"
+    MTU_TOO_LARGE = "mtu too large"
 
     # What commands answer
     RTNETLINK_ANSWER = "rtnetlink answer"
@@ -37,6 +48,11 @@ class MessageKind(StrEnum):
     EXTENSION_MISSING = "extension missing"
     TABLE_MISSING = "table missing"
     MODULE_NOT_FOUND = "module not found"
+    DEVICE_TYPE_UNSUPPORTED = "device type unsupported"
+    DEVICE_MISSING = "device missing"
+    SET_FAILED = "set failed"
+    NFT_FAILED = "nft failed"
+    ADDRESS_FAMILY_UNSUPPORTED = "address family unsupported"
 
     # What tells of the host's own network
     LEASE_GIVEN = "lease given"
@@ -53,11 +69,86 @@ class MessageKind(StrEnum):
     DOCKER_MASQUERADES = "docker masquerades"
 
     # CNI and container runtimes
+    # Container runtimes, kubelet and CNI plugins
     BRIDGE_ADDRESS_DIFFERS = "bridge address differs"
     ADDRESSES_EXHAUSTED = "addresses exhausted"
+    ADDRESS_ALLOCATED_TWICE = "address allocated twice"
     PLUGIN_NOT_FOUND = "plugin not found"
     PLUGIN_NOT_READY = "plugin not ready"
+    PLUGIN_CONFIGURATION_INVALID = "plugin configuration invalid"
+    MASTER_DEVICE_MISSING = "master device missing"
+    PARENT_DEVICE_BUSY = "parent device busy"
+    CONTAINER_DEVICE_EXISTS = "container device exists"
+    POOLS_OVERLAP = "pools overlap"
+    FORWARDING_DISABLED = "forwarding disabled"
+    BRIDGE_CALLS_DISABLED = "bridge calls disabled"
+    PORT_TAKEN = "port taken"
+    PORT_PRIVILEGED = "port privileged"
+    BIND_ADDRESS_ABSENT = "bind address absent"
+    SOURCE_PORTS_EXHAUSTED = "source ports exhausted"
+    FILES_EXHAUSTED = "files exhausted"
+    CHAIN_OF_DOCKER_MISSING = "chain of docker missing"
+    ZONE_CONFLICT = "zone conflict"
+    TUNNEL_DEVICE_FAILED = "tunnel device failed"
+    NAME_TAKEN = "name taken"
+    KUBELET_REFUSES = "kubelet refuses to start"
+    RESOLV_CONF_LIMIT = "resolv.conf limit"
+    RESOLV_CONF_MISSING = "resolv.conf missing"
+    PEER_LOST = "peer lost"
+
+    # Agents of networks
     SUBNET_FILE_MISSING = "subnet file missing"
+    AGENT_SOCKET_MISSING = "agent socket missing"
+    TUN_DEVICE_MISSING = "tun device missing"
+    POD_RANGE_MISSING = "pod range missing"
+    INTERFACE_NOT_FOUND = "interface not found"
+    ROUTE_CONFLICT = "route conflict"
+    BGP_NOT_ESTABLISHED = "bgp not established"
+    AGENT_FORBIDDEN = "agent forbidden"
+    AGENT_UNAUTHORIZED = "agent unauthorized"
+    CLOUD_CALL_DENIED = "cloud call denied"
+    REVERSE_PATH_LOOSE = "reverse path loose"
+    NODE_ADDRESS_CONFLICT = "node address conflict"
+    BPF_DROP = "bpf drop"
+    BPF_BACKEND_MISSING = "bpf backend missing"
+    BPF_LOAD_FAILED = "bpf load failed"
+    GATEWAY_UNREACHABLE = "gateway unreachable"
+    PEERS_INCONSISTENT = "peers inconsistent"
+
+    # Services and their proxies
+    PROXY_SYSCTL_DENIED = "proxy sysctl denied"
+    PROXY_MODULES_MISSING = "proxy modules missing"
+    PROXY_CONFIGURATION_INVALID = "proxy configuration invalid"
+    RESTORE_FAILED = "restore failed"
+    BALANCER_WITHOUT_ADDRESS = "balancer without address"
+    BALANCER_FAILED = "balancer failed"
+    VRRP_CONFLICT = "vrrp conflict"
+
+    # Names
+    FORWARDING_LOOP = "forwarding loop"
+    UPSTREAM_SILENT = "upstream silent"
+    UPSTREAM_REFUSES = "upstream refuses"
+    RESOLVER_IS_LOOPBACK = "resolver is loopback"
+    NAME_SERVER_NOT_BOUND = "name server not bound"
+
+    # Meshes and TLS
+    SECRET_NOT_SUPPLIED = "secret not supplied"  # noqa: S105 - a kind of message
+    PEER_SPEAKS_NO_TLS = "peer speaks no tls"
+    CERTIFICATE_REFUSED = "certificate refused"
+    PROTOCOL_ERROR = "protocol error"
+    UPSTREAM_FAILED = "upstream failed"
+    UPSTREAM_OVERFLOW = "upstream overflow"
+    NO_HEALTHY_UPSTREAM = "no healthy upstream"
+    ROUTE_UNKNOWN = "route unknown"
+    MESH_DENIED = "mesh denied"
+    BLACK_HOLE_CLUSTER = "black hole cluster"
+
+    # Hosts and their networks
+    ADDRESS_DECLINED = "address declined"
+    LEASE_NOT_OFFERED = "lease not offered"
+    LEASE_REFUSED = "lease refused"
+    KEYS_NOT_AGREED = "keys not agreed"
+    HANDSHAKE_UNANSWERED = "handshake unanswered"
 
 
 class Message(NamedTuple):

@@ -19,6 +19,7 @@ from podpath.evidence.documents.places import Places
 from podpath.evidence.documents.programs import is_command
 from podpath.evidence.documents.prompts import Prompt, match_prompt
 from podpath.evidence.documents.prose import is_heading, reads_as_prose, strip_markup
+from podpath.evidence.documents.quoted import find_quoted
 from podpath.evidence.documents.regions import Line, Region, decode_line, is_fence, split_regions, strip_quote, unquote
 from podpath.evidence.documents.shapes import Shape, match_shape
 from podpath.evidence.documents.speakers import strip_speakers
@@ -41,7 +42,10 @@ def split_document(name: str, lines: Sequence[str]) -> tuple[Source, ...]:
     splitter = _Splitter(name)
     for region in split_regions(decoded):
         splitter.split(region)
-    return tuple(splitter.sources)
+    quoted = find_quoted(name, splitter.aside)
+    return (
+        tuple(sorted((*splitter.sources, *quoted), key=lambda source: source.first_line)) if quoted else tuple(splitter.sources)
+    )
 
 
 def _is_quoted_console(text: str) -> bool:
@@ -57,6 +61,8 @@ class _Splitter:
 
     def __init__(self, name: str) -> None:
         self.sources: list[Source] = []
+        self.aside: list[Line] = []
+        """Lines that belong to no block: prose, and what stands in it."""
         self._name = name
         self._block: Block | None = None
         self._prose: list[str] = []
@@ -158,13 +164,13 @@ class _Splitter:
         """Open a block for a line that belongs to none, or keep the line as prose."""
         line = context.line
         if shape is None and (is_place_note(context) or self._is_comment(context)):
-            self._note(line.text)
+            self._note(line)
         elif shape is not None or (context.fenced and not _is_only_prose(context)) or _is_code_paragraph(context):
             if self._block is None:
                 self._block = Block(label=self._label(), is_code=shape is None and not context.fenced)
             self._block.take(line, [], shape)
         else:
-            self._note(line.text)
+            self._note(line)
         return context.place + 1
 
     def _take_json(self, context: Context, extent: int, blanks: list[Line]) -> int:
@@ -203,8 +209,10 @@ class _Splitter:
             return None
         return Block(label=block.label, prompt=block.prompt, typed=block.typed, netns=block.netns)
 
-    def _note(self, text: str) -> None:
+    def _note(self, line: Line) -> None:
         """Keep a line of prose: the latest paragraph labels the next block."""
+        self.aside.append(line)
+        text = line.text
         if not self._fresh:
             self._prose = []
         self._fresh = True

@@ -46,4 +46,81 @@ ROWS: tuple[Row, ...] = (
         "to become free. Usage count",
         rf"waiting for (?P<device>{_DEVICE}) to become free",
     ),
+    make_row(
+        MessageKind.DEVICE_RESET,
+        "Unit Hang",
+        rf"(?:(?P<driver>\w+) \S+ )?(?P<device>{_DEVICE}): Detected (?:Hardware|Tx) Unit Hang",
+    ),
+    make_row(
+        MessageKind.DEVICE_RESET,
+        "TX timeout",
+        rf"(?:(?P<driver>\w+) \S+ )?(?P<device>{_DEVICE}): (?:\w+: )?TX timeout (?:detected|on queue)",
+    ),
+    make_row(
+        MessageKind.DEVICE_RESET,
+        "transmit timed out",
+        rf"(?:(?P<driver>\w+) \S+ )?(?P<device>{_DEVICE}): transmit timed out",
+    ),
+    make_row(MessageKind.DEVICE_RESET, "tx hang", rf"(?P<device>{_DEVICE}): tx hang"),
+    make_row(
+        MessageKind.DEVICE_RESET,
+        "Keep alive watchdog timeout",
+        r"(?P<driver>ena) \S+ (?P<device>\S*?):? ?Keep alive watchdog timeout",
+    ),
+    make_row(
+        MessageKind.DEVICE_RESET,
+        "ueue failure",
+        rf"(?P<device>{_DEVICE}): Unexpected TXQ \(\d+\) queue failure",
+    ),
+    make_row(
+        MessageKind.TRANSMIT_TIMEOUT, "ransmit queue", rf"(?P<device>{_DEVICE}) \((?P<driver>\w+)\): transmit queue \d+ timed out"
+    ),
+    make_row(MessageKind.CHECKSUM_FAILED, "hw csum failure", rf"(?P<device>{_DEVICE}): hw csum failure"),
+    make_row(
+        MessageKind.CHECKSUM_FAILED,
+        "UDP: bad checksum",
+        r"UDP: bad checksum\. From (?P<src>[\d.]+):\d+ to (?P<dst>[\d.]+):\d+",
+    ),
+    make_row(
+        MessageKind.BOND_WITHOUT_LINK,
+        "without any active interface",
+        rf"(?P<bond>{_DEVICE}): (?:now )?running without any active interface",
+    ),
+    make_row(
+        MessageKind.BOND_WITHOUT_PARTNER,
+        "No 802.3ad response from the link partner",
+        rf"(?P<bond>{_DEVICE}): (?:Warning|[Ww]arning)?:? ?No 802\.3ad response from the link partner",
+    ),
+    make_row(
+        MessageKind.DATAPATH_ACTION_REFUSED,
+        "openvswitch: netlink: ",
+        r"openvswitch: netlink: (?P<error>Flow actions may not be safe on all matching packets|Unknown \w+ attribute|"
+        r"Flow action size exceeds max|Unknown nat action|Unknown conntrack attr)",
+    ),
+    make_row(MessageKind.SCHEDULER_MISSING, "IPVS: Scheduler module", r"IPVS: Scheduler module (?P<module>\S+) not found"),
+    make_row(MessageKind.SOCKET_MEMORY_FULL, "TCP: out of memory", "TCP: out of memory"),
+    make_row(MessageKind.SOCKET_MEMORY_FULL, "too many orphaned sockets", "too many orphaned sockets"),
+    make_row(
+        MessageKind.PROCESS_KILLED,
+        "Kill",
+        r"(?:Memory cgroup out|Out) of memory: Kill(?:ed)? process \d+,? \((?P<program>[\w.:-]+)\)",
+    ),
+    make_row(MessageKind.PROCESS_KILLED, "oom-kill:", r"oom-kill:.*\btask=(?P<program>[\w.:-]+)"),
+    make_row(
+        MessageKind.ACCESS_DENIED,
+        "avc:  denied",
+        r"avc: +denied +\{ (?P<right>name_connect|name_bind|node_bind|connectto|create|"
+        r"connect)[^}]*\}.*?comm=\"(?P<program>[^\"]+)\""
+        r"(?:.*?\bdest=(?P<port>\d+))?.*?tclass=(?P<sort>tcp_socket|udp_socket|unix_stream_socket|rawip_socket)(?! permissive=1)",
+    ),
+    make_row(
+        MessageKind.PEER_SOURCE_NOT_ALLOWED,
+        "has unallowed src IP",
+        rf"(?:(?P<device>{_DEVICE}): )?Packet has unallowed src IP \((?P<src>[^)]+)\) from peer (?P<peer>\S+)",
+    ),
+    make_row(
+        MessageKind.MTU_TOO_LARGE,
+        "mtu",
+        rf"(?P<device>{_DEVICE}): (?:Invalid MTU (?P<size>\d+)|mtu (?:greater than device maximum|less than device minimum))",
+    ),
 )

@@ -12,13 +12,35 @@ from collections.abc import Iterator
 from itertools import accumulate
 from typing import NamedTuple
 
-from podpath.evidence.messages import commands, firewalls, hosts, kernel, runtimes
+from podpath.evidence.messages import (
+    agents,
+    commands,
+    firewalls,
+    hosts,
+    kernel,
+    managers,
+    meshes,
+    names,
+    runtimes,
+    services,
+)
 from podpath.evidence.messages.row import Row
 from podpath.evidence.records import MessageRecord
 from podpath.net.messages import MessageKind
 from podpath.net.provenance import Source, Span
 
-ROWS: tuple[Row, ...] = (*kernel.ROWS, *commands.ROWS, *runtimes.ROWS, *hosts.ROWS, *firewalls.ROWS)
+ROWS: tuple[Row, ...] = (
+    *kernel.ROWS,
+    *commands.ROWS,
+    *runtimes.ROWS,
+    *agents.ROWS,
+    *services.ROWS,
+    *names.ROWS,
+    *meshes.ROWS,
+    *managers.ROWS,
+    *hosts.ROWS,
+    *firewalls.ROWS,
+)
 """All rows, family by family. Of one line every row that it fits counts."""
 MOST = 40
 """Different messages of one kind that are kept of a source: the first ones tell what the others would."""

@@ -1,0 +1,53 @@
+"""address-conflict: another host uses the same IP address, as the kernel, DHCP or an agent says.
+
+What it is
+    An address that a host wants answers already: IPv6's duplicate address detection, a DHCPDECLINE, an address
+    conflict that NetworkManager or systemd-networkd saw, or Calico's check of the nodes' addresses.
+
+Why it breaks
+    Machines that were cloned share the machine-id or the DHCP client id and get the same lease; or an address was set
+    by hand twice. Neighbours send frames to one or the other, so connections break at random, or the host does not
+    take the address at all.
+
+How to confirm
+    arping -D -I DEV ADDRESS; ip neigh show ADDRESS (several times); cat /etc/machine-id on both
+
+How to fix
+    Give one of them another address. Clones: rm /etc/machine-id /var/lib/dbus/machine-id; systemd-machine-id-setup;
+    remove the leases of the DHCP client, or send the MAC as the client id (dhcp-identifier: mac in netplan).
+
+References
+    RFC 5227; RFC 4862 section 5.4; RFC 2131 section 4.3.3; systemd.network(5), ClientIdentifier
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podpath.checks.category import Category
+from podpath.checks.finding import Finding
+from podpath.checks.said import Meaning, find_said, get_value, tell
+from podpath.net.messages import MessageKind
+from podpath.node.case import Case
+
+CATEGORIES = (Category.DUPLICATE_ADDRESS,)
+NAME = "address-conflict"
+KINDS = (
+    MessageKind.DUPLICATE_ADDRESS,
+    MessageKind.ADDRESS_DECLINED,
+    MessageKind.NODE_ADDRESS_CONFLICT,
+)
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report what was said of it."""
+    said = find_said(case, *KINDS)
+    if not said:
+        return
+    address = get_value(said, "address", default="that was offered")
+    meaning = Meaning(
+        claim=f"The address {address} is in use by another host as well.",
+        breaks="connections to and from that address",
+        cure="give one of the two hosts another address, and clones an identity of their own",
+    )
+    yield tell(NAME, said, meaning)

@@ -1,0 +1,73 @@
+"""martian-source: the kernel dropped packets whose source address cannot come in where they came in.
+
+What it is
+    `martian source A from B, on dev DEV`: a packet from B to A came in on DEV, and the way back to B is another device
+    (rp_filter), or B is an address of the host itself, of loopback or of a group.
+
+Why it breaks
+    The packet is dropped before any rule of iptables sees it. Two interfaces in one network, policy routing without rules for
+    replies, a VPN, a tunnel device with rp_filter=1, or an address on kube-ipvs0 that is also somebody's source make it.
+
+How to confirm
+    sysctl net.ipv4.conf.all.rp_filter net.ipv4.conf.DEV.rp_filter; ip route get B; ip addr | grep B
+    nstat -az TcpExtIPReversePathFilter
+
+How to fix
+    sysctl -w net.ipv4.conf.all.rp_filter=2 net.ipv4.conf.DEV.rp_filter=2 (0 for loose on an unnumbered device), or mend routes so
+    that the way back is the device.
+
+References
+    ip_handle_martian_source, fib_validate_source (net/ipv4/route.c, net/ipv4/fib_frontend.c); RFC 3704
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podpath.checks.category import Category
+from podpath.checks.finding import Ask, Finding
+from podpath.checks.said import Meaning, find_said, tell
+from podpath.net.messages import Message, MessageKind
+from podpath.node.case import Case
+
+CATEGORIES = (
+    Category.REVERSE_PATH_FILTER,
+    Category.ASYMMETRIC_PATH,
+    Category.POLICY_ROUTING,
+    Category.WRONG_ROUTE,
+    Category.IPVS,
+)
+NAME = "martian-source"
+NOISE = ("0.", "127.", "169.254.", "255.")
+"""How addresses begin that strays of other hosts have: such a packet is nobody's connection."""
+ASK = Ask(
+    "whether the packet belongs to the connection that fails",
+    "sysctl -a | grep rp_filter; ip route get SOURCE; ip addr",
+    "the way back is another device and rp_filter is not 0: the reply is dropped there",
+)
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report packets that the kernel said to be martians."""
+    said = [message for message in find_said(case, MessageKind.MARTIAN_SOURCE) if not _is_stray(message)]
+    if not said:
+        return
+    values = said[0].values
+    device = values["device"]
+    yield tell(
+        NAME,
+        said,
+        Meaning(
+            claim=f"The kernel drops packets from {values['src']} to {values['dst']} as martians:"
+            f" they come in on {device}, and the way back is another.",
+            breaks=f"packets from {values['src']} that come in on {device}",
+            cure="loosen rp_filter, or mend the route back",
+            commands=(f"sysctl -w net.ipv4.conf.all.rp_filter=2 net.ipv4.conf.{device}.rp_filter=2",),
+            certainty=0.7,
+            ask=ASK,
+        ),
+    )
+
+
+def _is_stray(message: Message) -> bool:
+    return message.values["src"].startswith(NOISE) or message.values["dst"].startswith(NOISE[3])

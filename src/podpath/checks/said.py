@@ -1,0 +1,57 @@
+"""What checks make of messages: those of some kinds, and the finding that quotes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from podpath.checks.finding import Ask, Finding, Repair
+from podpath.net.messages import Message, MessageKind
+from podpath.node.case import Case
+
+QUOTED = 4
+"""Messages that are quoted: more say the same again."""
+
+
+class Meaning(NamedTuple):
+    """What a kind of message means to the network."""
+
+    claim: str
+    """One sentence that names the cause."""
+    breaks: str
+    """What does not work because of it."""
+    cure: str
+    """What mends it, in words."""
+    commands: tuple[str, ...] = ()
+    """The same as commands."""
+    certainty: float = 1.0
+    """Below 1 where the message leaves open whether it breaks what is asked about."""
+    ask: Ask | None = None
+    """What decides, where the message leaves it open."""
+
+
+def find_said(case: Case, *kinds: MessageKind) -> tuple[Message, ...]:
+    """Return the messages of these kinds, in the order of the evidence."""
+    return tuple(message for message in case.messages if message.kind in kinds)
+
+
+def get_value(said: Sequence[Message], *names: str, default: str = "") -> str:
+    """Return the first value of any of these names that the messages have; the default where none has one."""
+    values = (message.values[name] for message in said for name in names if name in message.values)
+    return next(values, default)
+
+
+def tell(name: str, said: Sequence[Message], meaning: Meaning) -> Finding:
+    """Make the finding of a check that rests on what was said."""
+    times = sum(message.times for message in said)
+    return Finding(
+        check=name,
+        severity="fault",
+        claim=meaning.claim,
+        evidence=tuple(dict.fromkeys(message.span for message in said))[:QUOTED],
+        reasoning=(f"It was said {times} times.",) if times > 1 else (),
+        breaks=(meaning.breaks,),
+        repairs=(Repair(title=meaning.cure, commands=meaning.commands),),
+        certainty=meaning.certainty,
+        asks=(meaning.ask,) if meaning.ask is not None else (),
+    )

@@ -1,0 +1,60 @@
+"""Messages that stand in prose: between backticks or quotation marks, or on a line by themselves that no person wrote.
+
+Prose says nothing of a node's state, but the words of a program that it quotes are that program's: a title such as
+`failed to set bridge addr: "cni0" already has an IP address different from ...` names the cause. What a sentence says was not
+seen is not quoted for it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from podpath.evidence.documents.prose import reads_as_prose
+from podpath.evidence.documents.regions import Line
+from podpath.evidence.messages.table import find_messages
+from podpath.net.provenance import Source
+
+QUOTED = "quoted"
+"""The format of a source that holds a message out of prose, and nothing else."""
+SHORTEST = 12
+"""Characters of a quotation that may be a message."""
+_QUOTATION = re.compile(r"`+([^`]+)`+|[\"\u201c\u201e]([^\"\u201d\u201c]{25,})[\"\u201d\u201c]")
+_DENIED = re.compile(
+    r"\b(?:no|not|never|without|none|nor|neither|instead of|unlike|isn't|wasn't|don't|doesn't|didn't|can't)\b", re.IGNORECASE
+)
+_NEAR = 40
+"""Characters before a quotation in which a word denies it."""
+
+
+def find_quoted(name: str, lines: Sequence[Line]) -> tuple[Source, ...]:
+    """Return a source for each line of prose that quotes a known message; the lines are those that no block has."""
+    texts = [_cut_quoted(line.text) for line in lines]
+    told = find_messages(Source(name=name, lines=tuple(texts), first_line=0))
+    places = sorted({record.span.line for record in told})
+    return tuple(_make_source(name, lines[place], texts[place]) for place in places)
+
+
+def is_quoted(source: Source) -> bool:
+    """Tell whether a source is a message out of prose: of it only messages are read."""
+    return source.format == QUOTED
+
+
+def _make_source(name: str, line: Line, text: str) -> Source:
+    return replace(Source(name=name, lines=(text,), first_line=line.number), format=QUOTED)
+
+
+def _cut_quoted(text: str) -> str:
+    """Return what a line of prose quotes; the whole of a line that is no prose."""
+    if not reads_as_prose(text):
+        return text
+    return " \u2026 ".join(_list_quoted(text))
+
+
+def _list_quoted(text: str) -> Iterator[str]:
+    for found in _QUOTATION.finditer(text):
+        words = found[1] or found[2]
+        before = text[max(0, found.start() - _NEAR) : found.start()]
+        if len(words) >= SHORTEST and _DENIED.search(before) is None:
+            yield words

@@ -1,0 +1,62 @@
+"""What resolvers say, and programs that ask one: CoreDNS, nodelocaldns, dnsmasq, systemd-resolved, Go's resolver."""
+
+from __future__ import annotations
+
+from podpath.evidence.messages.row import Row, make_row
+from podpath.net.messages import MessageKind
+
+_ADDRESS = r"\[?[0-9a-fA-F:.]+\]?"
+
+ROWS: tuple[Row, ...] = (
+    make_row(MessageKind.FORWARDING_LOOP, "plugin/loop: ", r"plugin/loop: (?:Loop|Forwarding loop).*?detected"),
+    make_row(MessageKind.FORWARDING_LOOP, "Maximum number of concurrent DNS queries reached"),
+    make_row(
+        MessageKind.UPSTREAM_SILENT,
+        "i/o timeout",
+        rf"(?:plugin/errors|unreachable backend|\[ERROR\]).*?read (?P<protocol>udp|tcp) (?P<src>{_ADDRESS}):\d+->"
+        rf"(?P<server>{_ADDRESS}):(?P<port>53|5353): i/o timeout",
+    ),
+    make_row(
+        MessageKind.UPSTREAM_SILENT,
+        "i/o timeout",
+        rf"plugin/errors.*?dial (?P<protocol>tcp|udp) (?P<server>{_ADDRESS}):(?P<port>53|5353|853): i/o timeout",
+    ),
+    make_row(
+        MessageKind.UPSTREAM_REFUSES,
+        ":53: ",
+        rf"(?:plugin/errors|unreachable backend|\[ERROR\]).*?(?:->|dial (?:tcp|udp) )(?P<server>{_ADDRESS}):53: "
+        r"(?:read: |write: |connect: )?(?P<error>connection refused|no route to host|network is unreachable|"
+        r"operation not permitted)",
+    ),
+    make_row(
+        MessageKind.UPSTREAM_REFUSES,
+        "unreachable backend: no upstream host",
+    ),
+    make_row(
+        MessageKind.RESOLVER_IS_LOOPBACK,
+        " on ",
+        r"(?:lookup (?P<name>[\w.-]+) )?on (?P<server>\[::1\]|127\.0\.0\.1|127\.0\.0\.53|127\.0\.0\.11|127\.0\.1\.1):53: .*?"
+        r"(?P<error>connection refused|i/o timeout|server misbehaving|no such host|operation not permitted)",
+    ),
+    make_row(
+        MessageKind.NAME_SERVER_NOT_BOUND,
+        ":53: bind: ",
+        rf"listen (?:udp|tcp)[46]? (?P<address>{_ADDRESS}|):53: bind: (?P<error>[\w ]+)",
+    ),
+    make_row(
+        MessageKind.NAME_SERVER_NOT_BOUND,
+        "failed to create listening socket for ",
+        r"failed to create listening socket for (?P<address>\S+): (?P<error>[\w ]+)",
+    ),
+    make_row(MessageKind.NAME_SERVER_NOT_BOUND, "aardvark-dns", r"aardvark-dns.*?(?:failed|unable) to (?:start|bind)"),
+    make_row(
+        MessageKind.RESOLV_CONF_LIMIT,
+        "imits were exceeded",
+        r"(?P<limit>Nameserver|Search Line|Search line) limits were exceeded.*?(?:applied \w+ line is:? (?P<applied>[^\"]+))?$",
+    ),
+    make_row(
+        MessageKind.RESOLV_CONF_MISSING,
+        "resolv.conf: no such file",
+        r"open (?P<file>/\S*resolv\.conf): no such file",
+    ),
+)
