@@ -14,7 +14,7 @@ from podpath.collect.read import read_evidence
 from podpath.evidence.files import parse_file
 from podpath.evidence.gathered import Evidence
 from podpath.evidence.recognition import read as read_source
-from podpath.evidence.records import HeadingRecord, Reading
+from podpath.evidence.records import Reading
 from podpath.library.captured import UNKNOWN, first_line, follow_captures, narrow_captures
 from podpath.library.case import Case, NodeCase
 from podpath.library.given import Asked, Given, Pasted, Piece, ThisNode, list_paths, list_pieces, name_piece, parse_probes
@@ -98,7 +98,7 @@ def _read_pieces(pieces: Sequence[Piece], between: Sequence[tuple[End, End]], li
                 readings.append((source, reading))
             elif any(line.strip() for line in source.lines):
                 gaps.append(Gap(first_line(source), UNKNOWN, kind=GapKind.ASIDE if is_log(source) else GapKind.UNREAD))
-        if not kept and not any(_states_something(reading) for _, reading in readings):
+        if not kept and not any(reading.records for _, reading in readings):
             raise EvidenceError(_nothing_read(pieces, gaps))
     return ReadEvidence(sources=sources, readings=tuple(readings), gaps=tuple(gaps), kept=tuple(kept))
 
@@ -118,10 +118,6 @@ def _choose(hosts: Sequence[HostEvidence], node: str | None) -> Sequence[HostEvi
     if chosen or not hosts[0].name:
         return chosen or hosts
     raise UsageError(f"expected a node of the evidence ({', '.join(host.name for host in hosts)}), saw {node!r}")
-
-
-def _states_something(reading: Reading) -> bool:
-    return any(not isinstance(record, HeadingRecord) for record in reading.records)
 
 
 def _nothing_read(pieces: Sequence[Piece], gaps: Sequence[Gap]) -> str:

@@ -24,6 +24,12 @@ _QUOTATION = re.compile(r"`+([^`]+)`+|[\"\u201c\u201e]([^\"\u201d\u201c]{25,})[\
 _DENIED = re.compile(
     r"\b(?:no|not|never|without|none|nor|neither|instead of|unlike|isn't|wasn't|don't|doesn't|didn't|can't)\b", re.IGNORECASE
 )
+_PRINTED = re.compile(
+    r"^\W*(?:error|failed|unable|cannot|could not|warning|fatal|panic|[EWIF]\d{4} )|err(?:or)?=|rpc error|(?::\s.*){2}|"
+    r"\d\d:\d\d:\d\d|^\[ *\d+\.\d+\]",
+    re.IGNORECASE,
+)
+"""How a line of a program's begins, or parts its clauses, though its words read as a sentence."""
 _NEAR = 40
 """Characters before a quotation in which a word denies it."""
 
@@ -46,8 +52,8 @@ def _make_source(name: str, line: Line, text: str) -> Source:
 
 
 def _cut_quoted(text: str) -> str:
-    """Return what a line of prose quotes; the whole of a line that is no prose."""
-    if not reads_as_prose(text):
+    """Return what a line of prose quotes; the whole of a line that is no prose, or begins or parts its clauses as programs do."""
+    if _PRINTED.search(text) is not None or not reads_as_prose(text):
         return text
     return " \u2026 ".join(_list_quoted(text))
 

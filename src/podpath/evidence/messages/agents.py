@@ -30,7 +30,7 @@ ROWS: tuple[Row, ...] = (
         MessageKind.TUN_DEVICE_MISSING,
         "/dev/net/tun",
         r"(?:open |open TUN/TAP dev |open ['\"]?|CreateTUN\S* )(?P<file>/dev/net/tun)['\"]?\W.*?"
-        r"(?P<error>[Nn]o such (?:file|device)|[Oo]peration not permitted|[Pp]ermission denied|does not exist)",
+        r"(?P<error>[Nn]o such (?:file or directory|device)|[Oo]peration not permitted|[Pp]ermission denied|does not exist)",
     ),
     make_row(MessageKind.TUN_DEVICE_MISSING, "/dev/net/tun does not exist", r"(?P<file>/dev/net/tun) (?P<error>does not exist)"),
     make_row(
@@ -149,9 +149,9 @@ ROWS: tuple[Row, ...] = (
     make_row(
         MessageKind.GATEWAY_UNREACHABLE,
         "gateway",
-        rf"(?:failed to ping|can ?not reach|[Uu]nable to reach|not reach) (?:ovn0 |the )?(?:join )?gateway "
-        rf"(?P<address>{_ADDRESS})?|"
-        rf"ovn0 gateway not ready|network (?:of pod )?gateway (?P<other>{_ADDRESS}) (?:is )?(?:not reachable|unreachable)",
+        r"(?:failed to ping|network not ready after \d+ ping to) "
+        r"(?:ovn0 |the )?(?:join )?gateway (?P<address>\[?\d[0-9a-fA-F:.]+)|"
+        r"ovn0 gateway not ready",
     ),
     make_row(MessageKind.PEERS_INCONSISTENT, "was seeded by different peers"),
     make_row(
