@@ -77,7 +77,7 @@ SURE = (
     ("selinux-denies", 'avc:  denied  { name_connect } for  pid=9 comm="nginx" dest=8080 tclass=tcp_socket permissive=0'),
     ("cloud-call-denied", "is not authorized to perform: ec2:AssignPrivateIpAddresses on resource"),
     ("logged-drop", "[UFW BLOCK] IN=docker0 OUT= MAC=02 SRC=172.17.0.2 DST=10.0.0.5 LEN=60 PROTO=TCP SPT=4 DPT=5432"),
-    ("logged-drop", "rpfilter_DROP: IN=wlan0 OUT= MAC=02 SRC=10.0.0.2 DST=10.0.0.5 LEN=60 PROTO=UDP SPT=51820 DPT=4"),
+    ("rpfilter-rule", "rpfilter_DROP: IN=wlan0 OUT= MAC=02 SRC=10.0.0.2 DST=10.0.0.5 LEN=60 PROTO=UDP SPT=51820 DPT=4"),
 )
 """Lines that name the cause themselves."""
 POSSIBLE = (
@@ -96,13 +96,13 @@ POSSIBLE = (
     ("martian-source", "IPv4: martian source 10.2.0.9 from 10.1.0.7, on dev eth1"),
     ("own-address-received", "br0: received packet on eth0 with own address as source address (addr:02:aa:bb:cc:dd:ee, vlan:0)"),
     ("bridge-calls-disabled", "WARNING: bridge-nf-call-iptables is disabled"),
-    ("logged-drop", "[UFW BLOCK] IN=eth0 OUT= MAC=02 SRC=8.8.4.4 DST=10.0.0.5 LEN=60 PROTO=TCP SPT=4 DPT=23"),
 )
 """Lines that name a cause which may have to do with the failure or not."""
 HARMLESS = (
     "dial tcp 10.96.0.1:443: i/o timeout",
     "dial tcp 10.96.0.1:443: connect: connection refused",
     "[UFW AUDIT] IN=docker0 OUT= MAC=02 SRC=172.17.0.2 DST=10.0.0.5 LEN=60 PROTO=TCP SPT=4 DPT=5432",
+    "[UFW BLOCK] IN=eth0 OUT= MAC=02 SRC=8.8.4.4 DST=10.0.0.5 LEN=60 PROTO=TCP SPT=4 DPT=23",
     "[UFW BLOCK] IN=docker0 OUT= MAC=02 SRC=172.17.0.2 DST=224.0.0.1 LEN=32 PROTO=2",
     "IPv4: martian source 10.2.0.9 from 127.0.0.1, on dev eth1",
     "cni0: received packet on veth12 with own address as source address (addr:02:aa:bb:cc:dd:ee, vlan:0)",

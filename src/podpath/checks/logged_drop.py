@@ -37,6 +37,10 @@ from podpath.node.case import Case
 CATEGORIES = (Category.HOST_FIREWALL, Category.NETWORK_POLICY, Category.CONNTRACK_INVALID)
 NAME = "logged-drop"
 _ENDS = re.compile(r"BLOCK|DROP|REJECT|DENY|DENIED|BLOCKED|drop|deny|reject|block|calico-packet", re.ASCII)
+_OTHERS = re.compile(r"rp_?filter|reverse", re.IGNORECASE)
+"""Prefixes of reverse-path rules: `rpfilter-rule` tells of them."""
+_GROUPS = re.compile(r"(?:22[4-9]|23\d)\.|255\.255\.255\.255|ff", re.IGNORECASE)
+"""How destinations begin that are groups or everybody: no connection goes there."""
 _INNER = re.compile(
     r"(?:docker|br-|cni|veth|cali|flannel|lxc|lxd|virbr|podman|weave|kube|cilium|vxlan|tunl|wg|eni|gke|azv|cbr|vnet|genev|ovn)"
 )
@@ -56,7 +60,8 @@ def check(case: Case) -> Iterator[Finding]:
 
 def _is_drop(message: Message) -> bool:
     prefix = message.values.get("prefix", "")
-    return message.kind is MessageKind.NETFILTER_LOG and _ENDS.search(prefix) is not None and "AUDIT" not in prefix
+    ends = _ENDS.search(prefix) is not None and "AUDIT" not in prefix and _OTHERS.search(prefix) is None
+    return message.kind is MessageKind.NETFILTER_LOG and ends and _GROUPS.match(message.values.get("dst", "")) is None
 
 
 def _is_inner(message: Message) -> bool:
