@@ -23,6 +23,7 @@ from podpath.assembly.drafts.draft import NodeDraft
 from podpath.assembly.drafts.listed_tables import settle_completeness
 from podpath.assembly.host.counters import assemble_counters
 from podpath.assembly.host.kubernetes import assemble_kubernetes
+from podpath.assembly.host.objects import list_objects
 from podpath.assembly.host.manifest import assemble_manifest
 from podpath.assembly.host.sysctls import assemble_sysctls
 from podpath.assembly.inference_order import infer_topology
@@ -86,6 +87,7 @@ def assemble_case(read: Iterable[tuple[Source, Reading]], asked: tuple[Address, 
         messages=tuple(_list_messages(evidence)),
         stated=tuple(_list_statements(evidence)),
         configured=tuple(_list_configured(evidence)),
+        objects=tuple(list_objects(evidence)),
         gaps=tuple(gaps),
     )
 

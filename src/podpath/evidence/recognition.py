@@ -17,6 +17,8 @@ from podpath.evidence.bridge import link as bridge_link
 from podpath.evidence.bridge import vlan as bridge_vlan
 from podpath.evidence.cilium import config as cilium_config
 from podpath.evidence.cilium import status as cilium_status
+from podpath.evidence.docker import inspect as docker_inspect
+from podpath.evidence.docker import ps as docker_ps
 from podpath.evidence.documents import deeds
 from podpath.evidence.documents.quoted import is_quoted
 from podpath.evidence.formats import NO, Format
@@ -32,9 +34,10 @@ from podpath.evidence.iproute import rule as ip_rule
 from podpath.evidence.iptables import listing as iptables_listing
 from podpath.evidence.iptables import rules as iptables_rules
 from podpath.evidence.kernel import lsmod, nstat, procnet, sysctl, sysfs, uname
-from podpath.evidence.kubernetes import cni
+from podpath.evidence.kubernetes import cni, corefile, manifest
 from podpath.evidence.kubernetes import describe as kubectl_describe
 from podpath.evidence.kubernetes import events as kubectl_events
+from podpath.evidence.kubernetes import files as kubernetes_files
 from podpath.evidence.kubernetes import get as kubectl_get
 from podpath.evidence.messages.table import find_messages
 from podpath.evidence.netfilter import (
@@ -105,6 +108,11 @@ FORMATS: tuple[Format, ...] = (
     kubectl_describe.FORMAT,
     kubectl_events.FORMAT,
     kubectl_get.FORMAT,
+    corefile.FORMAT,
+    *kubernetes_files.FORMATS,
+    docker_ps.FORMAT,
+    *docker_inspect.FORMATS,
+    manifest.FORMAT,
     tcpdump.FORMAT,
     curl.FORMAT,
     ping.FORMAT,

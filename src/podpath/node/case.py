@@ -14,6 +14,7 @@ from podpath.net.probe import Probe
 from podpath.net.provenance import Gap, Span
 from podpath.net.statements import Statement
 from podpath.node.node import Node
+from podpath.node.objects import ApiObject
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,4 +211,6 @@ class Case:
     """What outputs state beside the node's facts, in the order of the evidence."""
     configured: tuple[ConfiguredSysctl, ...] = ()
     """What files in the evidence set sysctls to."""
+    objects: tuple[ApiObject, ...] = ()
+    """Objects of Kubernetes, its plugins and Docker as outputs and files state them, in the order of the evidence."""
     gaps: tuple[Gap, ...] = ()

@@ -11,10 +11,11 @@ from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
 from podpath.evidence.kubernetes.events import read_event
 from podpath.evidence.kubernetes.records import PodRecord, ServiceRecord
 from podpath.evidence.kubernetes.service import make_ports
+from podpath.evidence.kubernetes.shown import Field, describe_object
 from podpath.evidence.records import Reading
 from podpath.evidence.text.line_ledger import LineLedger
 from podpath.net.addresses import Address
-from podpath.net.provenance import Source
+from podpath.net.provenance import Source, Span
 
 _FIELD = re.compile(r"(?P<key>[A-Z][\w ()/.-]*?):(?:\s+(?P<value>\S.*?))?\s*$")
 _START = re.compile(r"Name:\s+\S")
@@ -82,6 +83,21 @@ def _read_object(ledger: LineLedger, start: int, end: int) -> None:
         _add_service(ledger, fields, start, last)
     elif kind == "pod":
         _add_pod(ledger, fields, start, last)
+    shown = {"service": "Service", "pod": "Pod"}.get(kind) or ("Node" if len(keys & _NODE) >= 2 else "")
+    if shown:
+        placed = tuple(_place(ledger, field) for field in fields)
+        for record in describe_object(shown, _value(fields, "Namespace") or "", name or "", placed, ledger.span(start, last)):
+            ledger.add(record)
+
+
+def _place(ledger: LineLedger, field: _Field) -> Field:
+    """Say of each line of a field where it stands."""
+    source = ledger.source
+    first = source.first_line + field.place
+    below = tuple(
+        (line, Span(source, first + number, first + number)) for number, line in enumerate(field.nested, 1) if line.strip()
+    )
+    return Field(field.key, field.value, Span(source, first, first), below)
 
 
 def _fields(lines: tuple[str, ...], start: int, end: int) -> Iterator[_Field]:

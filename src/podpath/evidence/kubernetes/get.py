@@ -11,6 +11,7 @@ from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
 from podpath.evidence.kubernetes.describe import details_of
 from podpath.evidence.kubernetes.records import PodRecord, ServicePortRecord, ServiceRecord
 from podpath.evidence.kubernetes.service import parse_endpoints, parse_listed_ports
+from podpath.evidence.kubernetes.shown import table_object
 from podpath.evidence.kubernetes.table import is_heading, parse_heading, parse_row
 from podpath.evidence.records import Reading
 from podpath.evidence.text.line_ledger import LineLedger
@@ -31,7 +32,7 @@ def recognise_get(source: Source) -> int:
     heading = next((line for line in lines[:5] if is_heading(line)), None)
     if heading is not None:
         titles = {column.title for column in parse_heading(heading)}
-        known = bool(titles & {"CLUSTER-IP", "ENDPOINTS", "READY", "RESTARTS", "STATUS", "DESIRED", "ROLES"}) or "AGE" in titles
+        known = bool(titles & {"CLUSTER-IP", "ENDPOINTS", "READY", "RESTARTS", "STATUS", "DESIRED", "ROLES", "POD-SELECTOR", "INTERNAL-IP"}) or "AGE" in titles
         return CERTAIN if known and "REASON" not in titles else NO
     rows = sum(_POD_ROW.fullmatch(line) is not None or _POD_ROW.match(line) is not None for line in lines)
     return LIKELY if rows and rows >= 0.5 * len(lines) else NO
@@ -82,6 +83,9 @@ def _bare_pod(line: str) -> Mapping[str, str] | None:
 
 
 def _read_row(ledger: LineLedger, index: int, cells: Mapping[str, str], namespace: str | None) -> bool:
+    shown = table_object(cells, namespace or "", ledger.span(index))
+    if shown is not None:
+        ledger.add(shown)
     if "CLUSTER-IP" in cells or cells.get("TYPE") in _SERVICE_TYPES:
         addresses = [parse_host(cells.get("CLUSTER-IP"))]
         addresses += [parse_host(part) for part in (cells.get("EXTERNAL-IP") or "").split(",")]
@@ -112,7 +116,7 @@ def _read_row(ledger: LineLedger, index: int, cells: Mapping[str, str], namespac
             )
         )
         return True
-    return False
+    return shown is not None
 
 
 def _endpoints(ledger: LineLedger, index: int, cells: Mapping[str, str], namespace: str | None) -> ServiceRecord:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from podpath.evidence.records import Record
 from podpath.net.addresses import Address
+from podpath.net.trees import Tree
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,3 +80,15 @@ class EventRecord(Record):
     object: str | None
     message: str
     count: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiObjectRecord(Record):
+    """An object as its API names its fields, whichever output states it; files of configuration are objects of a kind of ours."""
+
+    kind: str
+    """`Service`, `NetworkPolicy`, `IPPool`, ...; `Container` and `Network` of Docker; `Corefile`, `ResolvConf`, `SubnetEnv`."""
+    namespace: str
+    """Empty where nothing tells it."""
+    name: str
+    tree: Tree

@@ -1,0 +1,1 @@
+"""Docker's own words: what it runs, publishes and connects."""

@@ -1,0 +1,137 @@
+"""`docker inspect`, `docker network inspect` and Compose files: containers, networks and services as they are asked for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
+from podpath.evidence.kubernetes.records import ApiObjectRecord
+from podpath.evidence.kubernetes.shown import nest, rows, scalar
+from podpath.evidence.records import Reading
+from podpath.evidence.text.line_ledger import LineLedger
+from podpath.evidence.text.trees import read_tree
+from podpath.net.provenance import Source, Span
+from podpath.net.trees import Tree
+
+_INSPECTED = re.compile(
+    r'\s*"(?:NetworkSettings|IPAM|HostConfig|NetworkMode|PortBindings|GlobalIPv6Address|EnableIPv6|Attachable|ConfigFrom|'
+    r'com\.docker\.network\.[\w.]+|EndpointID|IPPrefixLen|SandboxID|IPAMConfig)"\s*:'
+)
+_COMPOSE = re.compile(r"(?:services|networks|version):")
+_SERVICE = re.compile(r"\s+(?:image|build|ports|networks|network_mode|depends_on|container_name|environment|expose|volumes|restart|driver):")
+_SHORT = re.compile(
+    r"(?:(?P<host>\[[0-9a-fA-F:]+\]|\d+(?:\.\d+){3}):)?(?:(?P<from>\d+)(?:-\d+)?:)?(?P<port>\d+)(?:-\d+)?(?:/(?P<protocol>tcp|udp|sctp))?"
+)
+
+
+def recognise_inspect(source: Source) -> int:
+    """Recognise fields that only Docker has."""
+    found = {hit[0] for hit in map(_INSPECTED.match, source.lines[:400]) if hit is not None}
+    head = next((line.lstrip() for line in source.lines if line.strip()), "")
+    if not found:
+        return NO
+    return CERTAIN if len(found) >= 2 and head.startswith(("[", "{", '"')) else LIKELY
+
+
+def recognise_compose(source: Source) -> int:
+    """Recognise a Compose file by its services and what only they have."""
+    lines = sample(source)
+    top = any(_COMPOSE.match(line) for line in lines)
+    inner = sum(_SERVICE.match(line) is not None for line in lines)
+    return CERTAIN if top and inner >= 2 else NO
+
+
+def read_inspect(source: Source) -> Reading:
+    """Read containers and networks."""
+    ledger = LineLedger(source)
+    grown = read_tree(source, ledger.lines, source.first_line)
+    for tree in grown.trees:
+        for item in tree.items or (tree,):
+            record = _inspected(item)
+            if record is not None:
+                ledger.span(record.span.line - source.first_line, record.span.last_line - source.first_line)
+                ledger.add(record)
+    for index, line in enumerate(ledger.lines):
+        if line.strip() and not ledger.is_claimed(index) and not ledger.elide(index):
+            ledger.head(index)
+    return ledger.close("an object of Docker")
+
+
+def _inspected(tree: Tree) -> ApiObjectRecord | None:
+    name = tree.text_at("Name").removeprefix("/")
+    if tree.at("IPAM") is not None or tree.at("Driver") is not None:
+        return ApiObjectRecord(span=tree.span, kind="Network", namespace="", name=name, tree=tree)
+    if not tree.fields:
+        return None
+    bindings = tree.at("NetworkSettings", "Ports") or tree.at("HostConfig", "PortBindings") or tree.at("Ports")
+    ports = rows(tree.span, _bound(bindings)) if bindings is not None else None
+    fields = {**tree.fields, **({} if ports is None else {"ports": ports})}
+    return ApiObjectRecord(span=tree.span, kind="Container", namespace="", name=name, tree=Tree(value=fields, span=tree.span))
+
+
+def _bound(bindings: Tree) -> Iterator[Tree]:
+    for name, listed in bindings.fields.items():
+        port, _, protocol = name.partition("/")
+        for item in listed.items or (listed,):
+            host, span = item.at("HostIp"), item.span
+            yield nest(
+                host.span if host is not None else span,
+                containerPort=scalar(port, span),
+                protocol=scalar(protocol or "tcp", span),
+                hostIp=host,
+                hostPort=item.at("HostPort"),
+            )
+
+
+def read_compose(source: Source) -> Reading:
+    """Read the services with what they publish, and the file's networks."""
+    ledger = LineLedger(source)
+    grown = read_tree(source, ledger.lines, source.first_line)
+    for index in grown.unread:
+        if not ledger.elide(index):
+            ledger.unread(index, "a field of a Compose file")
+    for tree in grown.trees:
+        ledger.span(tree.span.line - source.first_line, tree.span.last_line - source.first_line)
+        ledger.add(ApiObjectRecord(span=tree.span, kind="Compose", namespace="", name="", tree=tree))
+        services = tree.at("services")
+        for name, service in () if services is None else services.fields.items():
+            ledger.add(_service(name, service))
+    for index, line in enumerate(ledger.lines):
+        if line.strip() and not ledger.is_claimed(index) and not ledger.elide(index):
+            ledger.head(index)
+    return ledger.close("a Compose file")
+
+
+def _service(name: str, service: Tree) -> ApiObjectRecord:
+    ports = rows(service.span, _published(service))
+    tree = Tree(value={**service.fields, "ports": ports}, span=service.span)
+    return ApiObjectRecord(span=service.span, kind="Container", namespace="", name=service.text_at("container_name") or name, tree=tree)
+
+
+def _published(service: Tree) -> Iterator[Tree]:
+    for item in service.items_at("ports"):
+        if item.fields:
+            yield nest(
+                item.span, containerPort=item.at("target"), hostPort=item.at("published"), protocol=item.at("protocol"), hostIp=item.at("host_ip")
+            )
+            continue
+        found = _SHORT.fullmatch(item.text)
+        if found is not None:
+            yield _short(found, item.line)
+
+
+def _short(found: re.Match[str], span: Span) -> Tree:
+    return nest(
+        span,
+        hostIp=scalar((found["host"] or "").strip("[]"), span),
+        hostPort=scalar(found["from"], span) if found["from"] else None,
+        containerPort=scalar(found["port"], span),
+        protocol=scalar(found["protocol"] or "tcp", span),
+    )
+
+
+FORMATS = (
+    Format("docker inspect", recognise_inspect, read_inspect),
+    Format("docker-compose.yml", recognise_compose, read_compose),
+)

@@ -1,0 +1,135 @@
+"""Objects as YAML or JSON: `kubectl get -o yaml|json`, `calicoctl get -o yaml`, files for `kubectl apply`, kubeadm's and kubelet's.
+
+Lists are taken apart; what a ConfigMap holds as a file (a Corefile, kube-proxy's configuration, flannel's network) becomes an
+object of its own, as does what an annotation holds of the last `kubectl apply`, where the object's own fields are cut away.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
+from podpath.evidence.kubernetes.corefile import grow_corefile
+from podpath.evidence.kubernetes.records import ApiObjectRecord
+from podpath.evidence.kubernetes.spoken import services_and_pods
+from podpath.evidence.records import Reading
+from podpath.evidence.text.line_ledger import LineLedger
+from podpath.evidence.text.trees import lines_of, read_embedded, read_tree
+from podpath.net.provenance import Source
+from podpath.net.trees import Tree
+
+_KIND = re.compile(r"\s*(?:- )?\"?(?:kind\"?:\s*\"?[A-Z]\w+|apiVersion\"?:\s*\"?[\w./-]+)\"?,?\s*(?:#.*)?$")
+_FIELD = re.compile(
+    r"\s*(?:- )?\"?(?P<key>metadata|spec|status|data|selector|matchLabels|ports|targetPort|containerPort|hostPort|nodePort|clusterIP|"
+    r"podSelector|namespaceSelector|policyTypes|ingress|egress|hostNetwork|dnsPolicy|dnsConfig|containers|podCIDR|nodeSelector|"
+    r"externalTrafficPolicy|internalTrafficPolicy|sessionAffinity|trafficPolicy|mtls|subsets|addresses|endpoints|annotations|labels|"
+    r"readinessProbe|livenessProbe|networking|podSubnet|serviceSubnet|clusterCIDR|strictARP|natOutgoing|ipipMode|vxlanMode|"
+    r"cidr|blockSize|loadBalancer|externalIPs|ipFamilies|ipFamilyPolicy|externalName|containerStatuses|podIP|nodeName)\"?:"
+)
+_SHAPED = re.compile(r"\s*(?:- )*(?:\"?[\w./-]+\"?:(?:\s|$)|- \S|[{}\[\]],?$|#|\"|\.{3})")
+_CNI_KEYS = re.compile(r"cni[-_](?:network_config|conf(?:ig)?(?:\.json)?)|\S*\.conflist?")
+
+
+def recognise_manifest(source: Source) -> int:
+    """Recognise objects by their kind and version, and parts of one by fields that only they have."""
+    lines = sample(source)
+    kinds = sum(_KIND.match(line) is not None for line in lines)
+    shaped = sum(_SHAPED.match(line) is not None for line in lines)
+    if kinds >= 2 and shaped >= 0.6 * len(lines):
+        return CERTAIN
+    if lines and lines[0].lstrip().startswith("{") and '"apiVersion"' in lines[0]:
+        return CERTAIN
+    keys = {found["key"] for found in map(_FIELD.match, lines) if found is not None}
+    return LIKELY if (len(keys) >= 2 or (kinds and keys)) and shaped >= 0.8 * len(lines) else NO
+
+
+def read_manifest(source: Source) -> Reading:
+    """Read every object; lines that are no part of the text's structure are gaps."""
+    ledger = LineLedger(source)
+    lines = ledger.lines if not source.lines or not source.lines[0].lstrip().startswith("{") else source.lines
+    grown = read_tree(source, lines, source.first_line)
+    for index in grown.unread:
+        if not ledger.elide(index):
+            ledger.unread(index, "a field of an object")
+    for tree in grown.trees:
+        ledger.span(tree.span.line - source.first_line, tree.span.last_line - source.first_line)
+        for record in objects_of(tree):
+            ledger.add(record)
+            for spoken in services_and_pods(record):
+                ledger.add(spoken)
+    for index, line in enumerate(ledger.lines):
+        if line.strip() and not ledger.is_claimed(index) and not ledger.elide(index):
+            ledger.head(index)
+    return ledger.close("an object of an API")
+
+
+def objects_of(tree: Tree, namespace: str = "") -> Iterator[ApiObjectRecord]:
+    """Yield the objects of a tree: itself, or those that it lists, and those that they hold."""
+    if tree.items:
+        for item in tree.items:
+            yield from objects_of(item, namespace)
+        return
+    kind = tree.text_at("kind") or _guess_kind(tree)
+    if kind.endswith("List") and tree.at("items") is not None:
+        for item in tree.items_at("items"):
+            for record in objects_of(item, namespace):
+                yield record if record.kind else _rename(record, kind.removesuffix("List"))
+        return
+    name = tree.text_at("metadata", "name") or tree.text_at("name")
+    space = tree.text_at("metadata", "namespace") or namespace
+    yield ApiObjectRecord(span=tree.span, kind=kind, namespace=space, name=name, tree=tree)
+    if kind == "ConfigMap":
+        yield from _files_of(tree, space)
+
+
+def _rename(record: ApiObjectRecord, kind: str) -> ApiObjectRecord:
+    return ApiObjectRecord(span=record.span, kind=kind, namespace=record.namespace, name=record.name, tree=record.tree)
+
+
+def _guess_kind(tree: Tree) -> str:
+    """Say what a fragment without its kind is, by fields that only that kind has; empty where none tells."""
+    spec = tree.at("spec") or tree
+    if spec.at("podSelector") is not None:
+        return "NetworkPolicy"
+    if spec.at("clusterIP") is not None or (spec.at("selector") is not None and spec.at("ports") is not None):
+        return "Service"
+    if spec.at("containers") is not None and (spec.at("nodeName") is not None or spec.at("dnsPolicy") is not None):
+        return "Pod"
+    if tree.at("data", "Corefile") is not None:
+        return "ConfigMap"
+    if tree.at("subsets") is not None:
+        return "Endpoints"
+    if spec.at("ipvs") is not None and spec.at("mode") is not None:
+        return "KubeProxyConfiguration"
+    if spec.at("natOutgoing") is not None and spec.at("cidr") is not None:
+        return "IPPool"
+    if tree.at("Network") is not None and tree.at("Backend") is not None:
+        return "FlannelNetConf"
+    return ""
+
+
+def _files_of(tree: Tree, namespace: str) -> Iterator[ApiObjectRecord]:
+    """Yield the configurations that a ConfigMap holds as texts."""
+    data = tree.at("data")
+    name = tree.text_at("metadata", "name")
+    for key, value in () if data is None else data.fields.items():
+        if key == "Corefile" and value.text:
+            grown = grow_corefile(lines_of(value), value.span)
+            yield ApiObjectRecord(span=value.span, kind="Corefile", namespace=namespace, name=name, tree=grown)
+        elif "\n" in value.text or value.text.lstrip().startswith("{"):
+            for part in read_embedded(value).trees:
+                kind = part.text_at("kind") or _kind_of_file(key, part)
+                if kind:
+                    yield ApiObjectRecord(span=part.span, kind=kind, namespace=namespace, name=name, tree=part)
+
+
+def _kind_of_file(key: str, tree: Tree) -> str:
+    if key == "net-conf.json":
+        return "FlannelNetConf"
+    if _CNI_KEYS.fullmatch(key):
+        return "CniConfiguration"
+    return "MetalLBConfig" if tree.at("address-pools") is not None else _guess_kind(tree)
+
+
+FORMAT = Format("kubectl get -o yaml", recognise_manifest, read_manifest)

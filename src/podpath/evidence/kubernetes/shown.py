@@ -1,0 +1,305 @@
+"""What kubectl's tables and descriptions show of an object, put under the names that its API gives the fields.
+
+A check then asks one form, whoever printed it. A description's words that the API has no field for are left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from podpath.evidence.kubernetes.records import ApiObjectRecord
+from podpath.net.provenance import Span
+from podpath.net.trees import Tree
+
+_PORT = re.compile(r"(?:(?P<name>\S+)\s+)?(?P<port>\d+)/(?P<protocol>\w+)")
+_LISTED = re.compile(r"(?P<port>\d+)(?::(?P<node>\d+))?/(?P<protocol>TCP|UDP|SCTP)", re.IGNORECASE)
+_ENDPOINT = re.compile(r"(?P<ip>[0-9a-fA-F.:]+):(?P<port>\d+)(?=[,\s]|$)")
+_CONTAINER = re.compile(r"\s{2,4}(?P<name>[a-z0-9][a-z0-9.-]*):\s*$")
+_NESTED = re.compile(r"\s+(?P<key>[A-Z][\w ]*?):(?:\s+(?P<value>\S.*?))?\s*$")
+_CONDITION = re.compile(r"\s+(?P<type>[A-Z]\w+)\s+(?P<status>True|False|Unknown)(?:\s+(?P<rest>.*))?$")
+NONE = frozenset({"", "<none>", "<unset>", "<unknown>", "none"})
+
+
+class Field(NamedTuple):
+    """A field of a description: its name, its value, and the lines below it that stand deeper, each with its place."""
+
+    key: str
+    value: str
+    span: Span
+    nested: tuple[tuple[str, Span], ...] = ()
+
+
+def scalar(text: str, span: Span) -> Tree:
+    """Return a scalar of a tree."""
+    return Tree(value=text, span=span)
+
+
+def nest(span: Span, **fields: Tree | None) -> Tree:
+    """Return fields of a tree, without those that are not known."""
+    return Tree(value={name: field for name, field in fields.items() if field is not None}, span=span)
+
+
+def rows(span: Span, items: Iterable[Tree]) -> Tree:
+    """Return a list of a tree."""
+    return Tree(value=tuple(items), span=span)
+
+
+def parse_pairs(text: str, span: Span, sign: str = "=") -> Tree:
+    """Read `app=web,tier=front` as fields."""
+    found = {}
+    for pair in text.split(","):
+        key, found_sign, value = pair.strip().partition(sign)
+        if found_sign and key and " " not in key:
+            found[key] = scalar(value.strip(), span)
+    return Tree(value=found, span=span)
+
+
+def describe_object(kind: str, namespace: str, name: str, fields: tuple[Field, ...], span: Span) -> Iterator[ApiObjectRecord]:
+    """Yield a described Service with its Endpoints, a pod or a node."""
+    by_key = {field.key: field for field in reversed(fields)}
+    labels, annotations = _pairs_below(by_key.get("Labels"), "="), _pairs_below(by_key.get("Annotations"), ":")
+    metadata = nest(span, labels=labels, annotations=annotations)
+    if kind == "Service":
+        spec = _service_spec(by_key, fields, span)
+        status = _ingress(by_key.get("LoadBalancer Ingress"))
+        yield _record(kind, namespace, name, nest(span, metadata=metadata, spec=spec, status=status))
+        yield from _described_endpoints(namespace, name, fields)
+    elif kind == "Pod":
+        yield _record(kind, namespace, name, nest(span, metadata=metadata, spec=_pod_spec(by_key, span), status=_pod_status(by_key, span)))
+    elif kind == "Node":
+        yield _record(kind, "", name, nest(span, metadata=metadata, spec=_node_spec(by_key, span), status=_node_status(by_key, span)))
+    else:
+        yield _record(kind, namespace, name, nest(span, metadata=metadata))
+
+
+def _record(kind: str, namespace: str, name: str, tree: Tree) -> ApiObjectRecord:
+    return ApiObjectRecord(span=tree.span, kind=kind, namespace=namespace, name=name, tree=tree)
+
+
+def _value(field: Field | None) -> Tree | None:
+    return None if field is None or field.value in NONE else scalar(field.value, field.span)
+
+
+def _pairs_below(field: Field | None, sign: str) -> Tree | None:
+    if field is None:
+        return None
+    found: dict[str, Tree] = {}
+    for line, span in ((field.value, field.span), *field.nested):
+        key, found_sign, value = line.strip().partition(sign)
+        if found_sign and key and " " not in key:
+            found[key] = scalar(value.strip(), span)
+    return Tree(value=found, span=field.span)
+
+
+def _service_spec(by_key: Mapping[str, Field], fields: tuple[Field, ...], span: Span) -> Tree:
+    selector = by_key.get("Selector")
+    families = by_key.get("IP Families")
+    return nest(
+        span,
+        type=_value(by_key.get("Type")),
+        clusterIP=_value(by_key.get("IP")),
+        selector=None if selector is None else parse_pairs(selector.value, selector.span),
+        ports=rows(span, _service_ports(fields)),
+        externalTrafficPolicy=_value(by_key.get("External Traffic Policy")),
+        internalTrafficPolicy=_value(by_key.get("Internal Traffic Policy")),
+        sessionAffinity=_value(by_key.get("Session Affinity")),
+        externalName=_value(by_key.get("External Name")),
+        ipFamilyPolicy=_value(by_key.get("IP Family Policy")),
+        ipFamilies=None if families is None else rows(span, [scalar(word, families.span) for word in re.findall(r"IPv[46]", families.value)]),
+    )
+
+
+def _service_ports(fields: tuple[Field, ...]) -> Iterator[Tree]:
+    open_port: dict[str, Tree] = {}
+    for field in fields:
+        found = _PORT.search(field.value) if field.key in {"Port", "NodePort"} else None
+        if field.key == "Port" and found is not None:
+            if open_port:
+                yield Tree(value=open_port, span=open_port["port"].span)
+            open_port = {"port": scalar(found["port"], field.span), "protocol": scalar(found["protocol"].upper(), field.span)}
+            if found["name"] not in {None, "<unset>"}:
+                open_port["name"] = scalar(found["name"], field.span)
+        elif field.key == "TargetPort" and open_port and field.value:
+            open_port["targetPort"] = scalar(field.value.partition("/")[0].split()[-1], field.span)
+        elif field.key == "NodePort" and open_port and found is not None:
+            open_port["nodePort"] = scalar(found["port"], field.span)
+    if open_port:
+        yield Tree(value=open_port, span=open_port["port"].span)
+
+
+def _described_endpoints(namespace: str, name: str, fields: tuple[Field, ...]) -> Iterator[ApiObjectRecord]:
+    for field in fields:
+        if field.key == "Endpoints":
+            yield make_endpoints(namespace, name, field.value, field.span)
+
+
+def make_endpoints(namespace: str, name: str, text: str, span: Span) -> ApiObjectRecord:
+    """Return the Endpoints of a row or line that lists them; `<none>` is an empty list."""
+    subsets = []
+    for found in _ENDPOINT.finditer(text):
+        address = nest(span, ip=scalar(found["ip"], span))
+        subsets.append(nest(span, addresses=rows(span, [address]), ports=rows(span, [nest(span, port=scalar(found["port"], span))])))
+    elided = "more" in text or text.rstrip().endswith("...")
+    fields = {"subsets": rows(span, subsets)}
+    if elided:
+        fields["elided"] = scalar("true", span)
+    known = bool(subsets) or text.strip() in {"<none>", ""}
+    return _record("Endpoints", namespace, name, Tree(value=fields if known else {}, span=span))
+
+
+def _ingress(field: Field | None) -> Tree | None:
+    if field is None:
+        return None
+    words = [word.strip() for word in field.value.partition("(")[0].split(",")]
+    ingress = rows(field.span, [nest(field.span, ip=scalar(word, field.span)) for word in words if word and word not in NONE])
+    return nest(field.span, loadBalancer=nest(field.span, ingress=ingress))
+
+
+def _pod_spec(by_key: Mapping[str, Field], span: Span) -> Tree:
+    node = by_key.get("Node")
+    containers = by_key.get("Containers")
+    return nest(
+        span,
+        nodeName=None if node is None or node.value in NONE else scalar(node.value.partition("/")[0], node.span),
+        containers=None if containers is None else rows(containers.span, _containers(containers)),
+    )
+
+
+def _containers(field: Field) -> Iterator[Tree]:
+    fields: dict[str, Tree] = {}
+    for line, span in field.nested:
+        heading = _CONTAINER.match(line)
+        found = _NESTED.match(line)
+        if heading is not None:
+            if fields:
+                yield Tree(value=fields, span=fields["name"].span)
+            fields = {"name": scalar(heading["name"], span)}
+        elif found is not None and fields:
+            _take_container(fields, found["key"], found["value"] or "", span)
+    if fields:
+        yield Tree(value=fields, span=fields["name"].span)
+
+
+def _take_container(fields: dict[str, Tree], key: str, value: str, span: Span) -> None:
+    if key in {"Port", "Ports"}:
+        ports = []
+        for found in _PORT.finditer(value.replace(",", " ")):
+            ports.append(nest(span, containerPort=scalar(found["port"], span), protocol=scalar(found["protocol"], span)))
+        fields["ports"] = rows(span, ports)
+    elif key in {"Host Port", "Host Ports"}:
+        hosts = [scalar(found["port"], span) for found in _PORT.finditer(value) if found["port"] != "0"]
+        if hosts:
+            fields["hostPorts"] = rows(span, hosts)
+    elif key in {"State", "Ready", "Reason", "Image"}:
+        fields.setdefault(key.lower(), scalar(value, span))
+    elif key in {"Readiness", "Liveness"}:
+        fields[f"{key.lower()}Probe"] = scalar(value, span)
+
+
+def _pod_status(by_key: Mapping[str, Field], span: Span) -> Tree:
+    return nest(
+        span,
+        phase=_value(by_key.get("Status")),
+        podIP=_value(by_key.get("IP")),
+        conditions=_conditions(by_key.get("Conditions")),
+    )
+
+
+def _conditions(field: Field | None) -> Tree | None:
+    if field is None:
+        return None
+    found = []
+    for line, span in field.nested:
+        match = _CONDITION.match(line)
+        if match is not None:
+            message = scalar((match["rest"] or "").strip(), span)
+            found.append(nest(span, type=scalar(match["type"], span), status=scalar(match["status"], span), message=message))
+    return rows(field.span, found)
+
+
+def _node_spec(by_key: Mapping[str, Field], span: Span) -> Tree:
+    cidrs = by_key.get("PodCIDRs")
+    listed = None if cidrs is None else [scalar(word, cidrs.span) for word in cidrs.value.split(",") if word not in NONE]
+    return nest(span, podCIDR=_value(by_key.get("PodCIDR")), podCIDRs=None if cidrs is None else rows(cidrs.span, listed or ()))
+
+
+def _node_status(by_key: Mapping[str, Field], span: Span) -> Tree:
+    field = by_key.get("Addresses")
+    addresses = []
+    for line, place in () if field is None else ((field.value, field.span), *field.nested):
+        kind, _, value = line.strip().partition(":")
+        if value.strip():
+            addresses.append(nest(place, type=scalar(kind, place), address=scalar(value.strip(), place)))
+    return nest(span, addresses=rows(span, addresses), conditions=_conditions(by_key.get("Conditions")))
+
+
+def table_object(cells: Mapping[str, str], namespace: str, span: Span) -> ApiObjectRecord | None:
+    """Return the object of a row; None for a row of nothing that is asked about."""
+    name = cells.get("NAME", "").rpartition("/")[2]
+    labels = parse_pairs(cells["LABELS"], span) if cells.get("LABELS", "") not in NONE else None
+    metadata = nest(span, labels=labels)
+    if "CLUSTER-IP" in cells:
+        return _record("Service", namespace, name, _service_row(cells, metadata, span))
+    if "ENDPOINTS" in cells and "ADDRESSTYPE" not in cells:
+        return make_endpoints(namespace, name, cells["ENDPOINTS"], span)
+    if "READY" in cells and "STATUS" in cells and "/" in cells["READY"]:
+        return _record("Pod", namespace, name, _pod_row(cells, metadata, span))
+    if "POD-SELECTOR" in cells:
+        selected = nest(span, matchLabels=parse_pairs(cells["POD-SELECTOR"], span)) if cells["POD-SELECTOR"] not in NONE else nest(span)
+        return _record("NetworkPolicy", namespace, name, nest(span, metadata=metadata, listed=nest(span, podSelector=selected)))
+    if ("ROLES" in cells or "INTERNAL-IP" in cells) and "STATUS" in cells:
+        return _record("Node", "", name, _node_row(cells, metadata, span))
+    return None
+
+
+def _service_row(cells: Mapping[str, str], metadata: Tree, span: Span) -> Tree:
+    ports = []
+    for found in _LISTED.finditer(cells.get("PORT(S)", "")):
+        node = scalar(found["node"], span) if found["node"] else None
+        ports.append(nest(span, port=scalar(found["port"], span), protocol=scalar(found["protocol"], span), nodePort=node))
+    selector = cells.get("SELECTOR", "")
+    outside = cells.get("EXTERNAL-IP", "")
+    spec = nest(
+        span,
+        type=scalar(cells.get("TYPE", ""), span),
+        clusterIP=scalar(cells["CLUSTER-IP"], span),
+        ports=rows(span, ports),
+        selector=parse_pairs(selector, span) if "SELECTOR" in cells else None,
+        externalName=scalar(outside, span) if cells.get("TYPE") == "ExternalName" else None,
+    )
+    ingress = [nest(span, ip=scalar(word, span)) for word in outside.split(",") if word not in NONE and word != "<pending>"]
+    pending = scalar(outside, span) if outside == "<pending>" else None
+    status = nest(span, loadBalancer=nest(span, ingress=rows(span, ingress)), pending=pending) if outside else None
+    return nest(span, metadata=metadata, spec=spec, status=status)
+
+
+def _pod_row(cells: Mapping[str, str], metadata: Tree, span: Span) -> Tree:
+    ready, _, wanted = cells["READY"].partition("/")
+    is_ready = "True" if ready == wanted and ready != "0" else "False"
+    address = cells.get("IP", "")
+    node = cells.get("NODE", "")
+    condition = nest(span, type=scalar("Ready", span), status=scalar(is_ready, span))
+    return nest(
+        span,
+        metadata=metadata,
+        spec=nest(span, nodeName=None if node in NONE else scalar(node, span)),
+        status=nest(
+            span,
+            phase=scalar(cells["STATUS"], span),
+            podIP=None if address in NONE else scalar(address, span),
+            conditions=rows(span, [condition]),
+            containers=scalar(wanted, span),
+        ),
+    )
+
+
+def _node_row(cells: Mapping[str, str], metadata: Tree, span: Span) -> Tree:
+    status = "True" if cells["STATUS"].partition(",")[0] == "Ready" else "False"
+    addresses = []
+    for title, kind in (("INTERNAL-IP", "InternalIP"), ("EXTERNAL-IP", "ExternalIP")):
+        if cells.get(title, "") not in NONE:
+            addresses.append(nest(span, type=scalar(kind, span), address=scalar(cells[title], span)))
+    condition = nest(span, type=scalar("Ready", span), status=scalar(status, span))
+    return nest(span, metadata=metadata, status=nest(span, addresses=rows(span, addresses), conditions=rows(span, [condition])))
