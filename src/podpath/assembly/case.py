@@ -23,8 +23,8 @@ from podpath.assembly.drafts.draft import NodeDraft
 from podpath.assembly.drafts.listed_tables import settle_completeness
 from podpath.assembly.host.counters import assemble_counters
 from podpath.assembly.host.kubernetes import assemble_kubernetes
-from podpath.assembly.host.objects import list_objects
 from podpath.assembly.host.manifest import assemble_manifest
+from podpath.assembly.host.objects import list_objects
 from podpath.assembly.host.sysctls import assemble_sysctls
 from podpath.assembly.inference_order import infer_topology
 from podpath.assembly.netfilter.state import NetfilterAssembly, assemble_netfilter

@@ -39,7 +39,9 @@ class Tree:
     @property
     def is_empty(self) -> bool:
         """Tell whether it says that there is nothing: `[]`, `{}`, `null`, `<none>` or no value at all."""
-        return not self.value or self.value in {"null", "~", "<none>", "<unset>"} if isinstance(self.value, str) else not self.value
+        return (
+            not self.value or self.value in {"null", "~", "<none>", "<unset>"} if isinstance(self.value, str) else not self.value
+        )
 
     def at(self, *path: str) -> Tree | None:
         """Return what stands under a path of field names; None where there is no such field."""
@@ -71,6 +73,6 @@ class Tree:
             node = waiting.pop()
             if isinstance(node.value, Mapping):
                 yield from node.value.items()
-                waiting += reversed(node.value.values())
+                waiting += reversed(tuple(node.value.values()))
             else:
                 waiting += reversed(node.items)

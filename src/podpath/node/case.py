@@ -46,6 +46,9 @@ class Unplaced:
     ask: str
     """The command that tells."""
     who: str = ""
+    dst: Address | None = None
+    """Its destination; None where the evidence shows a name alone."""
+    dport: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Objects of Kubernetes, its plugins and Docker, as far as the evidence states them: what somebody wants, not what the kernel holds."""
+"""Objects of Kubernetes, its plugins and Docker as the evidence states them: what somebody wants, not what the kernel holds."""
 
 from __future__ import annotations
 

@@ -95,6 +95,8 @@ def list_unplaced(draft: NodeDraft, evidence: Evidence) -> Iterator[Unplaced]:
                 missing=missing,
                 ask=ask,
                 who=record.who,
+                dst=record.dst,
+                dport=record.dport,
             )
     for scene in evidence.scenes:
         for gap in scene.reading.gaps:

@@ -19,7 +19,9 @@ _INSPECTED = re.compile(
     r'com\.docker\.network\.[\w.]+|EndpointID|IPPrefixLen|SandboxID|IPAMConfig)"\s*:'
 )
 _COMPOSE = re.compile(r"(?:services|networks|version):")
-_SERVICE = re.compile(r"\s+(?:image|build|ports|networks|network_mode|depends_on|container_name|environment|expose|volumes|restart|driver):")
+_SERVICE = re.compile(
+    r"\s+(?:image|build|ports|networks|network_mode|depends_on|container_name|environment|expose|volumes|restart|driver):"
+)
 _SHORT = re.compile(
     r"(?:(?P<host>\[[0-9a-fA-F:]+\]|\d+(?:\.\d+){3}):)?(?:(?P<from>\d+)(?:-\d+)?:)?(?P<port>\d+)(?:-\d+)?(?:/(?P<protocol>tcp|udp|sctp))?"
 )
@@ -106,14 +108,20 @@ def read_compose(source: Source) -> Reading:
 def _service(name: str, service: Tree) -> ApiObjectRecord:
     ports = rows(service.span, _published(service))
     tree = Tree(value={**service.fields, "ports": ports}, span=service.span)
-    return ApiObjectRecord(span=service.span, kind="Container", namespace="", name=service.text_at("container_name") or name, tree=tree)
+    return ApiObjectRecord(
+        span=service.span, kind="Container", namespace="", name=service.text_at("container_name") or name, tree=tree
+    )
 
 
 def _published(service: Tree) -> Iterator[Tree]:
     for item in service.items_at("ports"):
         if item.fields:
             yield nest(
-                item.span, containerPort=item.at("target"), hostPort=item.at("published"), protocol=item.at("protocol"), hostIp=item.at("host_ip")
+                item.span,
+                containerPort=item.at("target"),
+                hostPort=item.at("published"),
+                protocol=item.at("protocol"),
+                hostIp=item.at("host_ip"),
             )
             continue
         found = _SHORT.fullmatch(item.text)

@@ -18,7 +18,9 @@ _PUBLISHED = re.compile(
     r"(?:(?P<host>\[?[0-9a-fA-F.:]*\]?):)?(?P<from>\d+)(?:-(?P<to>\d+))?->(?P<port>\d+)(?:-\d+)?(?:/(?P<protocol>tcp|udp|sctp))?"
 )
 _EXPOSED = re.compile(r"(?<![\d>.:-])(?P<port>\d+)/(?P<protocol>tcp|udp|sctp)")
-_ROW = re.compile(r"\s*(?P<id>[0-9a-f]{12})\s+(?P<image>\S+)\s+.*?\s(?P<status>Up|Exited|Created|Restarting|Paused)\b(?P<rest>.*)$")
+_ROW = re.compile(
+    r"\s*(?P<id>[0-9a-f]{12})\s+(?P<image>\S+)\s+.*?\s(?P<status>Up|Exited|Created|Restarting|Paused)\b(?P<rest>.*)$"
+)
 _BOUND = re.compile(r"\s*(?P<port>\d+)/(?P<protocol>tcp|udp|sctp) -> (?P<host>\[?[0-9a-fA-F.:]*\]?):(?P<from>\d+)\s*$")
 
 
@@ -55,7 +57,9 @@ def read_ps(source: Source) -> Reading:
 def _container(line: str, row: re.Match[str], span: Span) -> ApiObjectRecord:
     words = line.split()
     name = words[-1] if "/" not in words[-1] and "->" not in words[-1] else ""
-    fields = nest(span, image=scalar(row["image"], span), state=scalar(row["status"], span), ports=rows(span, _ports(row["rest"], span)))
+    fields = nest(
+        span, image=scalar(row["image"], span), state=scalar(row["status"], span), ports=rows(span, _ports(row["rest"], span))
+    )
     return _record(name, fields)
 
 

@@ -32,7 +32,13 @@ def recognise_get(source: Source) -> int:
     heading = next((line for line in lines[:5] if is_heading(line)), None)
     if heading is not None:
         titles = {column.title for column in parse_heading(heading)}
-        known = bool(titles & {"CLUSTER-IP", "ENDPOINTS", "READY", "RESTARTS", "STATUS", "DESIRED", "ROLES", "POD-SELECTOR", "INTERNAL-IP"}) or "AGE" in titles
+        known = (
+            bool(
+                titles
+                & {"CLUSTER-IP", "ENDPOINTS", "READY", "RESTARTS", "STATUS", "DESIRED", "ROLES", "POD-SELECTOR", "INTERNAL-IP"}
+            )
+            or "AGE" in titles
+        )
         return CERTAIN if known and "REASON" not in titles else NO
     rows = sum(_POD_ROW.fullmatch(line) is not None or _POD_ROW.match(line) is not None for line in lines)
     return LIKELY if rows and rows >= 0.5 * len(lines) else NO

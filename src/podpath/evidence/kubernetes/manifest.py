@@ -1,4 +1,4 @@
-"""Objects as YAML or JSON: `kubectl get -o yaml|json`, `calicoctl get -o yaml`, files for `kubectl apply`, kubeadm's and kubelet's.
+"""Objects as YAML or JSON: `kubectl get -o yaml|json`, `calicoctl get -o yaml`, files for `kubectl apply`, kubeadm's.
 
 Lists are taken apart; what a ConfigMap holds as a file (a Corefile, kube-proxy's configuration, flannel's network) becomes an
 object of its own, as does what an annotation holds of the last `kubectl apply`, where the object's own fields are cut away.
@@ -21,10 +21,10 @@ from podpath.net.trees import Tree
 
 _KIND = re.compile(r"\s*(?:- )?\"?(?:kind\"?:\s*\"?[A-Z]\w+|apiVersion\"?:\s*\"?[\w./-]+)\"?,?\s*(?:#.*)?$")
 _FIELD = re.compile(
-    r"\s*(?:- )?\"?(?P<key>metadata|spec|status|data|selector|matchLabels|ports|targetPort|containerPort|hostPort|nodePort|clusterIP|"
-    r"podSelector|namespaceSelector|policyTypes|ingress|egress|hostNetwork|dnsPolicy|dnsConfig|containers|podCIDR|nodeSelector|"
-    r"externalTrafficPolicy|internalTrafficPolicy|sessionAffinity|trafficPolicy|mtls|subsets|addresses|endpoints|annotations|labels|"
-    r"readinessProbe|livenessProbe|networking|podSubnet|serviceSubnet|clusterCIDR|strictARP|natOutgoing|ipipMode|vxlanMode|"
+    r"\s*(?:- )?\"?(?P<key>metadata|spec|status|data|selector|matchLabels|ports|targetPort|containerPort|hostPort|nodePort|"
+    r"clusterIP|podSelector|namespaceSelector|policyTypes|ingress|egress|hostNetwork|dnsPolicy|dnsConfig|containers|podCIDR|nodeSelector|"
+    r"externalTrafficPolicy|internalTrafficPolicy|sessionAffinity|trafficPolicy|mtls|subsets|addresses|endpoints|annotations|"
+    r"labels|readinessProbe|livenessProbe|networking|podSubnet|serviceSubnet|clusterCIDR|strictARP|natOutgoing|ipipMode|vxlanMode|"
     r"cidr|blockSize|loadBalancer|externalIPs|ipFamilies|ipFamilyPolicy|externalName|containerStatuses|podIP|nodeName)\"?:"
 )
 _SHAPED = re.compile(r"\s*(?:- )*(?:\"?[\w./-]+\"?:(?:\s|$)|- \S|[{}\[\]],?$|#|\"|\.{3})")

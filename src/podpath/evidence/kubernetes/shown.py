@@ -67,9 +67,13 @@ def describe_object(kind: str, namespace: str, name: str, fields: tuple[Field, .
         yield _record(kind, namespace, name, nest(span, metadata=metadata, spec=spec, status=status))
         yield from _described_endpoints(namespace, name, fields)
     elif kind == "Pod":
-        yield _record(kind, namespace, name, nest(span, metadata=metadata, spec=_pod_spec(by_key, span), status=_pod_status(by_key, span)))
+        yield _record(
+            kind, namespace, name, nest(span, metadata=metadata, spec=_pod_spec(by_key, span), status=_pod_status(by_key, span))
+        )
     elif kind == "Node":
-        yield _record(kind, "", name, nest(span, metadata=metadata, spec=_node_spec(by_key, span), status=_node_status(by_key, span)))
+        yield _record(
+            kind, "", name, nest(span, metadata=metadata, spec=_node_spec(by_key, span), status=_node_status(by_key, span))
+        )
     else:
         yield _record(kind, namespace, name, nest(span, metadata=metadata))
 
@@ -107,7 +111,9 @@ def _service_spec(by_key: Mapping[str, Field], fields: tuple[Field, ...], span: 
         sessionAffinity=_value(by_key.get("Session Affinity")),
         externalName=_value(by_key.get("External Name")),
         ipFamilyPolicy=_value(by_key.get("IP Family Policy")),
-        ipFamilies=None if families is None else rows(span, [scalar(word, families.span) for word in re.findall(r"IPv[46]", families.value)]),
+        ipFamilies=None
+        if families is None
+        else rows(span, [scalar(word, families.span) for word in re.findall(r"IPv[46]", families.value)]),
     )
 
 
@@ -140,7 +146,9 @@ def make_endpoints(namespace: str, name: str, text: str, span: Span) -> ApiObjec
     subsets = []
     for found in _ENDPOINT.finditer(text):
         address = nest(span, ip=scalar(found["ip"], span))
-        subsets.append(nest(span, addresses=rows(span, [address]), ports=rows(span, [nest(span, port=scalar(found["port"], span))])))
+        subsets.append(
+            nest(span, addresses=rows(span, [address]), ports=rows(span, [nest(span, port=scalar(found["port"], span))]))
+        )
     elided = "more" in text or text.rstrip().endswith("...")
     fields = {"subsets": rows(span, subsets)}
     if elided:
@@ -184,18 +192,20 @@ def _containers(field: Field) -> Iterator[Tree]:
 
 def _take_container(fields: dict[str, Tree], key: str, value: str, span: Span) -> None:
     if key in {"Port", "Ports"}:
-        ports = []
-        for found in _PORT.finditer(value.replace(",", " ")):
-            ports.append(nest(span, containerPort=scalar(found["port"], span), protocol=scalar(found["protocol"], span)))
-        fields["ports"] = rows(span, ports)
+        found = _PORT.finditer(value.replace(",", " "))
+        fields["ports"] = rows(span, [_container_port(port, span) for port in found])
     elif key in {"Host Port", "Host Ports"}:
-        hosts = [scalar(found["port"], span) for found in _PORT.finditer(value) if found["port"] != "0"]
+        hosts = [scalar(port["port"], span) for port in _PORT.finditer(value) if port["port"] != "0"]
         if hosts:
             fields["hostPorts"] = rows(span, hosts)
     elif key in {"State", "Ready", "Reason", "Image"}:
         fields.setdefault(key.lower(), scalar(value, span))
     elif key in {"Readiness", "Liveness"}:
         fields[f"{key.lower()}Probe"] = scalar(value, span)
+
+
+def _container_port(found: re.Match[str], span: Span) -> Tree:
+    return nest(span, containerPort=scalar(found["port"], span), protocol=scalar(found["protocol"], span))
 
 
 def _pod_status(by_key: Mapping[str, Field], span: Span) -> Tree:
@@ -247,7 +257,9 @@ def table_object(cells: Mapping[str, str], namespace: str, span: Span) -> ApiObj
     if "READY" in cells and "STATUS" in cells and "/" in cells["READY"]:
         return _record("Pod", namespace, name, _pod_row(cells, metadata, span))
     if "POD-SELECTOR" in cells:
-        selected = nest(span, matchLabels=parse_pairs(cells["POD-SELECTOR"], span)) if cells["POD-SELECTOR"] not in NONE else nest(span)
+        selected = (
+            nest(span, matchLabels=parse_pairs(cells["POD-SELECTOR"], span)) if cells["POD-SELECTOR"] not in NONE else nest(span)
+        )
         return _record("NetworkPolicy", namespace, name, nest(span, metadata=metadata, listed=nest(span, podSelector=selected)))
     if ("ROLES" in cells or "INTERNAL-IP" in cells) and "STATUS" in cells:
         return _record("Node", "", name, _node_row(cells, metadata, span))

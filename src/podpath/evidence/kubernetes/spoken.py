@@ -23,7 +23,11 @@ def services_and_pods(record: ApiObjectRecord) -> Iterator[Record]:
 
 def _service(record: ApiObjectRecord) -> ServiceRecord:
     spec = record.tree.at("spec") or record.tree
-    words = [spec.text_at("clusterIP"), *(item.text for item in spec.items_at("clusterIPs")), *(item.text for item in spec.items_at("externalIPs"))]
+    words = [
+        spec.text_at("clusterIP"),
+        *(item.text for item in spec.items_at("clusterIPs")),
+        *(item.text for item in spec.items_at("externalIPs")),
+    ]
     words += [item.text_at("ip") for item in record.tree.items_at("status", "loadBalancer", "ingress")]
     addresses: dict[Address, None] = {}
     for word in words:
@@ -50,7 +54,9 @@ def _ports(spec: Tree) -> Iterator[ServicePortRecord]:
         except ValueError:
             continue
         target = port.text_at("targetPort") or None
-        yield ServicePortRecord(port.text_at("name") or None, protocol, number, target, read_port(port.text_at("nodePort")), (), NOT_LISTED)
+        yield ServicePortRecord(
+            port.text_at("name") or None, protocol, number, target, read_port(port.text_at("nodePort")), (), NOT_LISTED
+        )
 
 
 def _pod(record: ApiObjectRecord) -> PodRecord:

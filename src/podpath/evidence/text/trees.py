@@ -16,7 +16,9 @@ from podpath.net.trees import Tree
 
 DEEPEST = 60
 """Levels that are kept: more than any object of Kubernetes has, and fewer than Python's own stack bears."""
-_KEY = re.compile(r"(?P<key>\"(?:[^\"\\]|\\.)*\"|'[^']*'|[^\s\[\]{}\"'#&*!|>%@`,-][^\s\"{}\[\]]*?|-[\w.-]+)\s*:(?:\s+(?P<value>\S.*))?$")
+_KEY = re.compile(
+    r"(?P<key>\"(?:[^\"\\]|\\.)*\"|'[^']*'|[^\s\[\]{}\"'#&*!|>%@`,-][^\s\"{}\[\]]*?|-[\w.-]+)\s*:(?:\s+(?P<value>\S.*))?$"
+)
 _WORDS_KEY = re.compile(r"(?P<key>[A-Za-z][\w./-]*(?: [\w./()-]+){0,3})\s*:(?:\s+(?P<value>\S.*))?$")
 _COMMENT = re.compile(r"(?:^|\s)#.*$")
 _TOKEN = re.compile(r"\"(?:[^\"\\]|\\.)*\"?|'[^']*'?|[{}\[\],:]|[^\s{}\[\],:\"']+(?::[^\s{}\[\],\"']+)*")
@@ -198,26 +200,26 @@ def _read_tokens(lines: Sequence[str], first: int = 0) -> list[_Draft]:
         if _ELIDED.fullmatch(line):
             continue
         for found in _TOKEN.finditer(line):
-            token = found[0]
-            if token in {"{", "["}:
-                draft = _Draft(place, place, fields={} if token == "{" else None, items=[] if token == "[" else None)
+            mark = found[0]
+            if mark in {"{", "["}:
+                draft = _Draft(place, place, fields={} if mark == "{" else None, items=[] if mark == "[" else None)
                 _attach(roots, stack, key, draft)
                 if len(stack) < DEEPEST:
                     stack.append(draft)
                     key.append(None)
-            elif token in {"}", "]"}:
+            elif mark in {"}", "]"}:
                 if stack:
                     stack.pop().last = place
                     key.pop()
-            elif token == ",":
+            elif mark == ",":
                 if key:
                     key[-1] = None
-            elif token != ":":
+            elif mark != ":":
                 is_key = bool(stack) and stack[-1].fields is not None and key[-1] is None
                 if is_key:
-                    key[-1] = _unquote(token)
+                    key[-1] = _unquote(mark)
                 else:
-                    _attach(roots, stack, key, _Draft(place, place, text=_unquote(token)))
+                    _attach(roots, stack, key, _Draft(place, place, text=_unquote(mark)))
     return roots
 
 
@@ -246,7 +248,9 @@ def read_yaml(source: Source, lines: Sequence[str], first_line: int) -> Grown:
 def read_json(source: Source, lines: Sequence[str], first_line: int) -> Grown:
     """Read the objects of a JSON text, or the parts of one that is cut."""
     roots = _read_tokens(lines)
-    return Grown(tuple(_grow(draft, source, first_line) for draft in roots if draft.fields is not None or draft.items is not None))
+    return Grown(
+        tuple(_grow(draft, source, first_line) for draft in roots if draft.fields is not None or draft.items is not None)
+    )
 
 
 def read_tree(source: Source, lines: Sequence[str], first_line: int) -> Grown:

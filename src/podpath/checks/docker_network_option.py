@@ -1,0 +1,75 @@
+"""docker-network-option: a Docker network is set up to cut its containers off.
+
+What it is
+    A network of Docker with `internal: true` has no way out and publishes no ports; `enable_icc: false` drops what
+    containers of it send to each other; `enable_ip_masquerade: false` lets them leave with addresses that nobody outside
+    knows.
+Why it breaks
+    What the option forbids is dropped or never answered, without a word in the container.
+
+How to confirm
+    docker network inspect NETWORK
+
+How to fix
+    Create the network again without the option, or attach the container to another network besides.
+
+References
+    Docker's page on the bridge driver's options
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podpath.checks.category import Category
+from podpath.checks.finding import Finding
+from podpath.checks.objects import Seen, see
+from podpath.net.trees import Tree
+from podpath.node.case import Case
+
+CATEGORIES = (
+    Category.BRIDGE_CONFIGURATION,
+    Category.MASQUERADE_MISSING,
+)
+NAME = "docker-network-option"
+OPTIONS = {
+    "com.docker.network.bridge.enable_icc": (
+        "its containers do not reach each other",
+        "connections between containers of the network",
+    ),
+    "com.docker.network.bridge.enable_ip_masquerade": (
+        "its containers leave with their own addresses",
+        "connections from the network to the world",
+    ),
+}
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report the options of networks that take something away."""
+    for network in see(case, "Network"):
+        internal = network.at("Internal")
+        if internal is not None and internal.text == "true":
+            yield _report(
+                network,
+                internal,
+                "is internal: it has no way out and publishes no ports",
+                "connections of its containers beyond the network",
+            )
+        for name, (meaning, breaks) in OPTIONS.items():
+            option = network.at("Options", name)
+            if option is not None and option.text == "false":
+                yield _report(network, option, f"has {name} false: {meaning}", breaks)
+
+
+def _report(network: Seen, option: Tree, what: str, breaks: str) -> Finding:
+    return Finding(
+        check=NAME,
+        severity="cause",
+        claim=f"The Docker network {network.title} {what}.",
+        evidence=(option.line,),
+        reasoning=("That is what the option is for; where it is not meant, it is the cause.",),
+        breaks=(breaks,),
+        prevention="Keep options of networks beside the reason for them.",
+        certainty=0.6,
+        marks=(option.text,),
+    )

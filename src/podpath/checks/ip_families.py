@@ -1,0 +1,68 @@
+"""ip-families: a service asks for a family of addresses that the pods or the cluster do not have.
+
+What it is
+    A service's ipFamilies names IPv6 (or IPv4), while the pods that it selects have addresses of the other family alone. With
+    ipFamilyPolicy SingleStack only the first family of the cluster is served.
+
+Why it breaks
+    Endpoints are kept per family: a service has none in a family that its pods lack, and its address refuses connections. Clients
+    that resolve the name to the missing family fail, while others work.
+
+How to confirm
+    kubectl get service NAME -o jsonpath='{.spec.ipFamilies} {.spec.ipFamilyPolicy}'
+    kubectl get pods -o jsonpath='{.items[*].status.podIPs}'; kubectl get endpointslices
+
+How to fix
+    Set ipFamilyPolicy: PreferDualStack, or the family that the pods have; enable dual stack in the plugin too.
+
+References
+    the documentation's page "IPv4/IPv6 dual-stack"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podpath.checks.category import Category
+from podpath.checks.finding import Finding
+from podpath.checks.objects import PodView, Seen, chosen, read_address, see
+from podpath.net.provenance import Span
+from podpath.node.case import Case
+
+CATEGORIES = (Category.IPV6,)
+NAME = "ip-families"
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report families of a service that none of its pods has."""
+    for service in see(case, "Service"):
+        chosen_pods = [pod for pod in chosen(case, service) if _families(pod)]
+        if not chosen_pods:
+            continue
+        have = {family for pod in chosen_pods for family in _families(pod)}
+        for wanted in service.items_at("spec", "ipFamilies"):
+            family = {"IPv4": 4, "IPv6": 6}.get(wanted.text)
+            whole = all(pod.seen.items_at("status", "podIPs") for pod in chosen_pods)
+            only = len(service.items_at("spec", "ipFamilies")) == 1
+            if family is not None and family not in have and (whole or only):
+                yield _report(service, wanted.text, chosen_pods[0], (wanted.line,))
+
+
+def _families(pod: PodView) -> set[int]:
+    words = [pod.seen.text_at("status", "podIP"), *(item.text_at("ip") for item in pod.seen.items_at("status", "podIPs"))]
+    return {address.family for word in words if (address := read_address(word)) is not None}
+
+
+def _report(service: Seen, family: str, pod: PodView, evidence: tuple[Span, ...]) -> Finding:
+    place = pod.seen.at("status", "podIP")
+    return Finding(
+        check=NAME,
+        severity="cause",
+        claim=f"The service {service.title} is {family}, but its pod {pod.seen.name} has no {family} address.",
+        evidence=(*evidence, *((place.line,) if place is not None else ())),
+        reasoning=("A service has endpoints only of pods with an address of its family.",),
+        breaks=(f"connections to {service.title} over {family}",),
+        prevention="Leave ipFamilies to the API server unless pods of the family exist.",
+        certainty=0.9,
+        marks=(family,),
+    )

@@ -1,0 +1,128 @@
+"""mesh-mtls: one side of a mesh insists on mutual TLS and the other does not speak it.
+
+What it is
+    A PeerAuthentication of mode STRICT makes sidecars refuse plain text. A DestinationRule with tls mode DISABLE (or
+    SIMPLE) makes clients speak something else to the same host, as do clients that have no sidecar. The reverse,
+    ISTIO_MUTUAL towards pods without a sidecar, fails likewise.
+Why it breaks
+    The server's sidecar resets what is not mutual TLS (503 with UC or UF, "connection reset by peer", "upstream connect
+    error"), a server without one answers TLS with nonsense ("WRONG_VERSION_NUMBER").
+
+How to confirm
+    istioctl x describe pod POD; kubectl get peerauthentication,destinationrule -A -o yaml
+    istioctl proxy-config endpoints POD; kubectl get pod POD -o jsonpath='{.spec.containers[*].name}'
+
+How to fix
+    Let the DestinationRule use ISTIO_MUTUAL (or leave tls out, so that Istio chooses), give the client a sidecar, or set
+    the mode PERMISSIVE, per port where only one port is concerned.
+
+References
+    Istio's pages "PeerAuthentication" and "Understanding TLS Configuration"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podpath.checks.category import Category
+from podpath.checks.finding import Finding
+from podpath.checks.objects import Seen, failures, is_near, pods, see
+from podpath.net.trees import Tree
+from podpath.node.case import Case
+
+CATEGORIES = (Category.MESH_POLICY,)
+NAME = "mesh-mtls"
+PLAIN = frozenset({"DISABLE", "SIMPLE"})
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report STRICT beside a rule for plain text or a pod without a sidecar, and mutual TLS towards such a pod."""
+    strict = [
+        (seen, mode)
+        for seen in see(case, "PeerAuthentication")
+        if (mode := seen.at("spec", "mtls", "mode")) and mode.text == "STRICT"
+    ]
+    rules = [
+        (seen, mode)
+        for seen in see(case, "DestinationRule")
+        if (mode := seen.at("spec", "trafficPolicy", "tls", "mode")) is not None
+    ]
+    bare = _without_sidecar(case)
+    for seen, mode in strict:
+        for rule, tls in rules:
+            if tls.text in PLAIN and (_is_of_mesh(seen) or seen.namespace in _host_space(rule)):
+                yield _report_rule(seen, mode, rule, tls)
+        if bare is not None and not rules:
+            yield _report_client(case, seen, mode, bare)
+    if bare is not None:
+        for rule, tls in rules:
+            if tls.text == "ISTIO_MUTUAL" and _is_for(rule, bare):
+                yield _report_server(rule, tls, bare)
+
+
+def _is_of_mesh(seen: Seen) -> bool:
+    return seen.namespace in {"istio-system", ""}
+
+
+def _host_space(rule: Seen) -> str:
+    return f"{rule.namespace} {rule.text_at('spec', 'host')}"
+
+
+def _is_for(rule: Seen, pod: Seen) -> bool:
+    """Tell whether a rule's host is a service whose name a pod's name begins with."""
+    host = rule.text_at("spec", "host").partition(".")[0]
+    return bool(host) and host != "*" and pod.name.startswith(host) and is_near(rule.namespace, pod.namespace)
+
+
+def _without_sidecar(case: Case) -> Seen | None:
+    """Return a pod whose containers are all shown and no proxy among them; None where each may have one."""
+    for pod in pods(case):
+        names = [container.text_at("name") for container in pod.containers]
+        lone = pod.seen.text_at("status", "containers") == "1" and not names
+        if pod.seen.kind == "Pod" and ((names and "istio-proxy" not in names) or lone) and "istio" not in pod.seen.title:
+            return pod.seen
+    return None
+
+
+def _report_rule(seen: Seen, mode: Tree, rule: Seen, tls: Tree) -> Finding:
+    return Finding(
+        check=NAME,
+        severity="fault",
+        claim=f"DestinationRule {rule.title} uses tls mode {tls.text}, but PeerAuthentication {seen.title} is STRICT.",
+        evidence=(tls.line, mode.line),
+        reasoning=("The server's sidecar takes mutual TLS only and resets what the client's sidecar sends instead.",),
+        breaks=(f"connections to {rule.text_at('spec', 'host')}",),
+        prevention="Leave tls out of DestinationRules within the mesh: Istio chooses mutual TLS where both sides have it.",
+        certainty=1.0
+        if tls.text == "DISABLE" and "." not in rule.text_at("spec", "host").replace(".svc.cluster.local", "")
+        else 0.7,
+        marks=(tls.text, "STRICT"),
+    )
+
+
+def _report_client(case: Case, seen: Seen, mode: Tree, pod: Seen) -> Finding:
+    return Finding(
+        check=NAME,
+        severity="cause",
+        claim=f"PeerAuthentication {seen.title} is STRICT, and the pod {pod.title} has no sidecar that could speak mutual TLS.",
+        evidence=(mode.line, pod.span),
+        reasoning=("What comes from a pod without a sidecar is plain text, which STRICT refuses.",),
+        breaks=(f"connections of {pod.title} to pods of the mesh",),
+        prevention="Use PERMISSIVE until every client has its sidecar.",
+        certainty=0.6 if any(True for _ in failures(case)) else 0.5,
+        marks=("STRICT",),
+    )
+
+
+def _report_server(rule: Seen, tls: Tree, pod: Seen) -> Finding:
+    return Finding(
+        check=NAME,
+        severity="cause",
+        claim=f"DestinationRule {rule.title} asks for ISTIO_MUTUAL, but the pod {pod.title} has no sidecar.",
+        evidence=(tls.line, pod.span),
+        reasoning=("Nobody on the server's side can answer mutual TLS.",),
+        breaks=(f"connections to {rule.text_at('spec', 'host')} from pods with a sidecar",),
+        prevention="Leave tls out of the rule: Istio chooses mutual TLS where both sides have it.",
+        certainty=0.8,
+        marks=("ISTIO_MUTUAL",),
+    )

@@ -1,0 +1,169 @@
+"""network-policy: a NetworkPolicy selects the pods and admits nothing of what is missing.
+
+What it is
+    Once any policy selects a pod for a direction, only what some policy of that direction lists passes. Seen as faults: a
+    policy that denies everything and nothing beside it, an egress policy that leaves out DNS (port 53 of kube-dns, UDP and
+    TCP), a namespaceSelector by a label that no namespace has, a port other than the one the pod listens on (a policy
+    judges the pod's port, after the service's translation).
+Why it breaks
+    The network plugin drops what no policy admits, without an answer: connections time out. kubectl shows nothing of it.
+
+How to confirm
+    kubectl get networkpolicy -A; kubectl describe networkpolicy -n NAMESPACE
+    kubectl get namespaces --show-labels
+
+How to fix
+    Add what is missing to the policy's rules: the clients' labels, their namespace by `kubernetes.io/metadata.name`, DNS.
+
+References
+    the documentation's page "Network Policies"; kubernetes api/networking/v1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from podpath.checks.category import Category
+from podpath.checks.finding import Finding
+from podpath.checks.objects import Seen, failures, is_near, pods, see
+from podpath.net.trees import Tree
+from podpath.node.case import Case
+
+CATEGORIES = (Category.NETWORK_POLICY,)
+NAME = "network-policy"
+KINDS = ("NetworkPolicy",)
+DNS_PORTS = ("53", "dns", "dns-tcp", "5353")
+BY_ITSELF = "kubernetes.io/metadata.name"
+"""The label that every namespace has of itself."""
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report policies that deny all, leave out DNS, or ask for labels that no namespace has."""
+    policies = see(case, *KINDS)
+    failed = bool(tuple(failures(case)))
+    for policy in policies:
+        spec = policy.at("spec")
+        if spec is None:
+            continue
+        for direction in ("Ingress", "Egress"):
+            if _is_of(spec, direction) and _is_bare(spec, direction):
+                yield _report_denied(case, policy, spec, direction, policies, failed=failed)
+        if _is_of(spec, "Egress") and spec.items_at("egress") and not _admits_dns(spec, policies, policy):
+            yield _report_dns(policy, spec)
+        yield from _missing_labels(case, policy, spec)
+
+
+def _is_of(spec: Tree, direction: str) -> bool:
+    """Tell whether a policy is of a direction: it says so, or says nothing and has rules of it (ingress always)."""
+    types = [item.text for item in spec.items_at("policyTypes")]
+    return direction in types if types else direction == "Ingress" or spec.at("egress") is not None
+
+
+def _is_bare(spec: Tree, direction: str) -> bool:
+    rules = spec.at(direction.lower())
+    return rules is None or rules.is_empty
+
+
+def _report_denied(case: Case, policy: Seen, spec: Tree, direction: str, policies: tuple[Seen, ...], *, failed: bool) -> Finding:
+    others = [one for one in policies if one is not policy and is_near(one.namespace, policy.namespace)]
+    helped = any(one.items_at("spec", direction.lower()) for one in others)
+    certainty = 0.8 if failed and not helped else 0.5
+    target = "every pod" if not _labels(spec.at("podSelector")) else _spell(_labels(spec.at("podSelector")))
+    place = spec.at(direction.lower()) or spec.at("policyTypes") or spec.at("podSelector") or spec
+    where = f" in {policy.namespace}" if policy.namespace else ""
+    chosen_pods = [pod for pod in pods(case) if pod.labels is not None and is_near(pod.seen.namespace, policy.namespace)]
+    return Finding(
+        check=NAME,
+        severity="cause",
+        claim=f"The NetworkPolicy {policy.title} denies all {direction.lower()} of {target}{where}.",
+        evidence=(place.line, *((spec.at("podSelector") or spec).line,), policy.span),
+        reasoning=(f"It is of type {direction} and has no rule of it; only another policy could admit something.",),
+        breaks=(f"{direction.lower()} of {len(chosen_pods) or 'the selected'} pods",),
+        prevention="Ship a policy for DNS and for each client together with one that denies everything.",
+        certainty=certainty,
+        marks=(direction,),
+    )
+
+
+def _labels(selector: Tree | None) -> Mapping[str, str]:
+    found = None if selector is None else selector.at("matchLabels")
+    return {} if found is None else {name: field.text for name, field in found.fields.items()}
+
+
+def _spell(labels: Mapping[str, str]) -> str:
+    return "pods with " + ",".join(f"{name}={value}" for name, value in labels.items())
+
+
+def _admits_dns(spec: Tree, policies: tuple[Seen, ...], policy: Seen) -> bool:
+    """Tell whether this policy or another that may select the same pods lets port 53 out."""
+    for other in (policy, *policies):
+        same = other is policy or is_near(other.namespace, policy.namespace)
+        for rule in other.items_at("spec", "egress") if same else ():
+            ports = rule.at("ports")
+            if ports is None or not ports.items:
+                if rule.at("to") is None or other is not policy or _is_anywhere(rule):
+                    return True
+                continue
+            for port in ports.items:
+                number, last = port.text_at("port"), port.text_at("endPort")
+                if not number or number in DNS_PORTS or (number.isdigit() and last.isdigit() and int(number) <= 53 <= int(last)):
+                    return True
+    return spec.at("egress") is None
+
+
+def _is_anywhere(rule: Tree) -> bool:
+    """Tell whether a rule without ports leads to where a DNS server may be."""
+    for peer in rule.items_at("to"):
+        space = peer.at("namespaceSelector")
+        if space is not None and (space.is_empty or "kube-system" in _labels(space).values()):
+            return True
+        if peer.at("ipBlock") is not None:
+            return True
+    return False
+
+
+def _report_dns(policy: Seen, spec: Tree) -> Finding:
+    egress = spec.at("egress") or spec
+    return Finding(
+        check=NAME,
+        severity="cause",
+        claim=f"The NetworkPolicy {policy.title} restricts egress and admits no DNS (port 53).",
+        evidence=(egress.line, policy.span),
+        reasoning=("Names do not resolve in the pods that it selects, unless a policy that is not shown admits port 53.",),
+        breaks=("names that the selected pods ask for",),
+        prevention="Admit UDP and TCP port 53 to kube-system in every egress policy.",
+        certainty=0.7,
+        marks=("egress",),
+    )
+
+
+def _missing_labels(case: Case, policy: Seen, spec: Tree) -> Iterator[Finding]:
+    """Yield namespaceSelectors by a label that none of the namespaces shown has."""
+    spaces = [seen.at("metadata", "labels") for seen in see(case, "Namespace")]
+    shown = [_texts(labels) for labels in spaces if labels is not None]
+    if not shown:
+        return
+    for name, field in spec.walk():
+        wanted = _labels(field) if name == "namespaceSelector" else {}
+        asked = {key: value for key, value in wanted.items() if key != BY_ITSELF}
+        if asked and not any(all(labels.get(key) == value for key, value in asked.items()) for labels in shown):
+            place = field.at("matchLabels", next(iter(asked))) or field
+            yield Finding(
+                check=NAME,
+                severity="cause",
+                claim=f"NetworkPolicy {policy.title} admits namespaces with {_spell_pairs(asked)}, which none shown has.",
+                evidence=(place.line, *(labels.line for labels in spaces[:2] if labels is not None)),
+                reasoning=("A namespaceSelector goes by labels of the namespace, not by its name.",),
+                breaks=("what the rule is meant to admit",),
+                prevention=f"Select a namespace by {BY_ITSELF}.",
+                certainty=0.8,
+                marks=tuple(asked.values()),
+            )
+
+
+def _texts(labels: Tree) -> Mapping[str, str]:
+    return {name: field.text for name, field in labels.fields.items()}
+
+
+def _spell_pairs(labels: Mapping[str, str]) -> str:
+    return ",".join(f"{name}={value}" for name, value in labels.items())

@@ -1,0 +1,97 @@
+"""node-address-twice: two nodes have the same address, or tunnels are told a wrong one.
+
+What it is
+    Each node should have an InternalIP of its own, by which the others reach it, and flannel and Calico write down the
+    address that they chose themselves (flannel.alpha.coreos.com/public-ip, projectcalico.org/IPv4Address). With Vagrant,
+    VirtualBox and clouds with a NAT interface every machine has 10.0.2.15 on the first one, and that is what both take.
+Why it breaks
+    Tunnels to a node end at an address that is not the node's, or is one's own: pods of one node reach each other, and
+    nothing across nodes; kubectl logs and exec fail too.
+
+How to confirm
+    kubectl get nodes -o wide; kubectl get nodes -o yaml | grep -E 'public-ip|IPv4Address'
+
+How to fix
+    Give the kubelet --node-ip and flannel --iface (Calico: IP_AUTODETECTION_METHOD) the interface between the nodes.
+
+References
+    flannel's troubleshooting page, section Vagrant; Calico's on autodetection
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podpath.checks.category import Category
+from podpath.checks.finding import Finding
+from podpath.checks.objects import Seen, see
+from podpath.net.trees import Tree
+from podpath.node.case import Case
+
+CATEGORIES = (
+    Category.TUNNEL_ENDPOINT,
+    Category.DUPLICATE_ADDRESS,
+)
+NAME = "node-address-twice"
+ANNOTATIONS = ("flannel.alpha.coreos.com/public-ip", "projectcalico.org/IPv4Address", "projectcalico.org/IPv4IPIPTunnelAddr")
+CHOSEN = ANNOTATIONS[:2]
+"""Addresses that a plugin chose for the outer packets."""
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report addresses that two nodes have, and those of tunnels that are none of the node's own."""
+    nodes = see(case, "Node")
+    yield from _twice(
+        [
+            (node, item.at("address"))
+            for node in nodes
+            for item in node.items_at("status", "addresses")[:1]
+            if item.text_at("type") == "InternalIP"
+        ]
+    )
+    for name in ANNOTATIONS:
+        yield from _twice([(node, node.at("metadata", "annotations", name)) for node in nodes])
+    for node in nodes:
+        own = {item.text_at("address") for item in node.items_at("status", "addresses") if item.text_at("type") == "InternalIP"}
+        for name in CHOSEN:
+            told = node.at("metadata", "annotations", name)
+            if told is not None and own and told.text.partition("/")[0] not in own:
+                yield _report_other(node, told, name, own)
+
+
+def _twice(told: list[tuple[Seen, Tree | None]]) -> Iterator[Finding]:
+    first: dict[str, tuple[Seen, Tree]] = {}
+    for node, place in told:
+        text = "" if place is None else place.text.partition("/")[0]
+        if place is None or not text:
+            continue
+        known = first.setdefault(text, (node, place))
+        if known[0] is not node:
+            yield _report_same(known[0], node, text, (known[1], place))
+
+
+def _report_same(one: Seen, other: Seen, address: str, places: tuple[Tree, Tree]) -> Finding:
+    return Finding(
+        check=NAME,
+        severity="fault",
+        claim=f"The nodes {one.name} and {other.name} have the same address {address}.",
+        evidence=tuple(place.line for place in places),
+        reasoning=("Who sends to one of them by this address reaches the other, or itself.",),
+        breaks=(f"pods of {one.name} and {other.name} across nodes",),
+        prevention="Name the interface between the nodes to kubelet and plugin when a machine has more than one.",
+        marks=(address,),
+    )
+
+
+def _report_other(node: Seen, told: Tree, name: str, own: set[str]) -> Finding:
+    return Finding(
+        check=NAME,
+        severity="cause",
+        claim=f"On node {node.name} {name} is {told.text}, which is not its InternalIP {', '.join(sorted(own))}.",
+        evidence=(told.line,),
+        reasoning=("Other nodes send the tunnel's packets to the address of the annotation.",),
+        breaks=(f"pods of {node.name} from other nodes, where that address is not reached",),
+        prevention="Name the interface between the nodes to kubelet and plugin.",
+        certainty=0.7,
+        marks=(told.text,),
+    )

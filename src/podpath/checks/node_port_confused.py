@@ -1,0 +1,69 @@
+"""node-port-confused: a service is asked at a port that is not the one its node opens.
+
+What it is
+    A NodePort service has three ports: `port` at its cluster address, `targetPort` at the pods, `nodePort` at the nodes.
+    Here a node was asked at one of the first two, or the cluster address at the nodePort.
+Why it breaks
+    Nothing listens at that port of that address, so it refuses or times out, while the right one works.
+
+How to confirm
+    kubectl get service NAME: PORT(S) reads port:nodePort
+
+How to fix
+    Ask NODE:nodePort from outside, SERVICE:port from within.
+
+References
+    the documentation's page "Service", section NodePort
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podpath.checks.category import Category
+from podpath.checks.finding import Finding
+from podpath.checks.objects import Failure, Seen, failures, see
+from podpath.net.trees import Tree
+from podpath.node.case import Case
+
+CATEGORIES = (Category.WRONG_PORT,)
+NAME = "node-port-confused"
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report tries at a node's address with the service's port, and at the service's address with the node's."""
+    hosts = {item.text_at("address") for node in see(case, "Node") for item in node.items_at("status", "addresses")}
+    hosts |= {str(item.address) for item in case.node.host.addresses.items}
+    failed = tuple(failures(case))
+    open_ports = {
+        text
+        for service in see(case, "Service")
+        for port in service.items_at("spec", "ports")
+        if (text := port.text_at("nodePort"))
+    }
+    for service in see(case, "Service"):
+        own = service.text_at("spec", "clusterIP")
+        for port in service.items_at("spec", "ports"):
+            outer, inner = port.at("nodePort"), port.text_at("port")
+            if outer is None or not outer.text:
+                continue
+            for failure in failed:
+                asked = str(failure.dport)
+                at_node = str(failure.dst) in hosts and asked in {inner, port.text_at("targetPort")} and asked not in open_ports
+                at_service = str(failure.dst) == own and asked == outer.text and asked != inner
+                if at_node or at_service:
+                    yield _report(service, outer, failure, outer.text if at_node else inner)
+
+
+def _report(service: Seen, outer: Tree, failure: Failure, right: str) -> Finding:
+    return Finding(
+        check=NAME,
+        severity="cause",
+        claim=f"{failure.dst} was asked at port {failure.dport}, but the service {service.title} is at port {right} there.",
+        evidence=(failure.span, outer.line),
+        reasoning=("A node opens the nodePort, the cluster's address the port.",),
+        breaks=("what asks the wrong port",),
+        prevention="Give clients the address with its port from one place.",
+        certainty=0.7,
+        marks=(str(failure.dport), right),
+    )

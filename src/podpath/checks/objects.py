@@ -1,0 +1,171 @@
+"""What the objects of a case say together: every sight of an object as one, pods with their templates, and what was tried.
+
+Outputs show an object in part: a row of a table has its address, a description its selector, YAML the rest. The first sight that
+has a field counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from podpath.net.addresses import Address, Prefix
+from podpath.net.provenance import Span
+from podpath.net.trees import Tree
+from podpath.node.case import Case
+from podpath.node.objects import ApiObject
+
+TEMPLATES = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController", "Job")
+"""Kinds that hold the template of their pods."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """An object with every sight of it."""
+
+    kind: str
+    namespace: str
+    name: str
+    sights: tuple[ApiObject, ...]
+
+    @property
+    def title(self) -> str:
+        """Its name with its namespace."""
+        return f"{self.namespace}/{self.name}" if self.namespace else self.name or "(unnamed)"
+
+    @property
+    def span(self) -> Span:
+        """Where it is first seen."""
+        return self.sights[0].tree.line
+
+    def at(self, *path: str) -> Tree | None:
+        """Return what the first sight that has the field says; None where none has it."""
+        return next((found for sight in self.sights if (found := sight.tree.at(*path)) is not None), None)
+
+    def text_at(self, *path: str) -> str:
+        """Return a scalar; empty where no sight has it."""
+        found = self.at(*path)
+        return "" if found is None else found.text
+
+    def items_at(self, *path: str) -> tuple[Tree, ...]:
+        """Return the first list under the path that has elements."""
+        return next((items for sight in self.sights if (items := sight.tree.items_at(*path))), ())
+
+
+def see(case: Case, *kinds: str) -> tuple[Seen, ...]:
+    """Return the objects of these kinds, in the order of the evidence; those without a name stand alone."""
+    found: dict[tuple[str, str, str, int], list[ApiObject]] = {}
+    spaces: dict[tuple[str, str], str] = {}
+    for number, one in enumerate(case.objects):
+        if one.kind in kinds:
+            known = spaces.setdefault((one.kind, one.name), one.namespace)
+            space = one.namespace or known
+            found.setdefault((one.kind, space, one.name, 0 if one.name else number), []).append(one)
+    return tuple(Seen(kind, space, name, tuple(sights)) for (kind, space, name, _), sights in found.items())
+
+
+@dataclass(frozen=True, slots=True)
+class PodView:
+    """A pod, or the template of pods, with what a check asks of it."""
+
+    seen: Seen
+    metadata: Tree | None
+    spec: Tree | None
+
+    @property
+    def labels(self) -> Mapping[str, str] | None:
+        """Its labels; None where no output shows them."""
+        found = None if self.metadata is None else self.metadata.at("labels")
+        return None if found is None else {name: field.text for name, field in found.fields.items()}
+
+    @property
+    def containers(self) -> tuple[Tree, ...]:
+        """Its containers, as far as they are shown."""
+        return () if self.spec is None else self.spec.items_at("containers")
+
+    @property
+    def ports(self) -> tuple[Tree, ...]:
+        """The ports that its containers declare."""
+        return tuple(port for container in self.containers for port in container.items_at("ports"))
+
+
+def pods(case: Case) -> tuple[PodView, ...]:
+    """Return pods and templates of pods."""
+    shown = [PodView(seen, seen.at("metadata"), seen.at("spec")) for seen in see(case, "Pod")]
+    for seen in see(case, *TEMPLATES):
+        template = seen.at("spec", "template")
+        if template is not None:
+            shown.append(PodView(seen, template.at("metadata"), template.at("spec")))
+    return tuple(shown)
+
+
+def is_near(one: str, other: str) -> bool:
+    """Tell whether two objects may be of one namespace: where an output tells none it may be any."""
+    return not one or not other or one == other
+
+
+def selects(selector: Mapping[str, str], labels: Mapping[str, str]) -> bool:
+    """Tell whether labels have all that a selector asks."""
+    return all(labels.get(name) == value for name, value in selector.items())
+
+
+def chosen(case: Case, service: Seen) -> tuple[PodView, ...]:
+    """Return the pods that a service's selector chooses."""
+    selector = service.at("spec", "selector")
+    wanted = {} if selector is None else {name: field.text for name, field in selector.fields.items()}
+    near = [pod for pod in pods(case) if is_near(pod.seen.namespace, service.namespace)]
+    return tuple(pod for pod in near if wanted and pod.labels is not None and selects(wanted, pod.labels))
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A connection that failed, with or without a place that it started from."""
+
+    dst: Address
+    dport: int
+    result: str
+    span: Span
+
+
+def failures(case: Case) -> Iterator[Failure]:
+    """Yield what was tried and failed, where its destination is known."""
+    for attempt in case.attempts:
+        if attempt.result != "ok" and not attempt.good:
+            yield Failure(attempt.probe.dst, attempt.probe.dport, attempt.result, attempt.span)
+    for lost in case.unplaced:
+        if lost.dst is not None:
+            yield Failure(lost.dst, lost.dport, lost.result, lost.span)
+
+
+def read_prefix(text: str) -> Prefix | None:
+    """Read a range; None for what is none."""
+    try:
+        return Prefix.parse(text)
+    except ValueError:
+        return None
+
+
+def read_address(text: str) -> Address | None:
+    """Read an address; None for what is none."""
+    try:
+        return Address.parse(text)
+    except ValueError:
+        return None
+
+
+def covering(prefixes: Sequence[Prefix], address: Address) -> bool:
+    """Tell whether one of the ranges holds the address."""
+    return any(prefix.covers(address) for prefix in prefixes)
+
+
+def endpoints(service: Seen, case: Case) -> Seen | None:
+    """Return the Endpoints of a service; None where no output shows them."""
+    shown = (one for one in see(case, "Endpoints") if one.name == service.name and is_near(one.namespace, service.namespace))
+    return next((one for one in shown if one.at("subsets") is not None), None)
+
+
+def is_without_endpoints(found: Seen | None) -> bool:
+    """Tell whether Endpoints are shown, and hold no address that is ready."""
+    if found is None or found.at("elided") is not None:
+        return False
+    return not any(subset.items_at("addresses") for sight in found.sights for subset in sight.tree.items_at("subsets"))

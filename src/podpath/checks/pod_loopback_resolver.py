@@ -1,0 +1,57 @@
+"""pod-loopback-resolver: a pod's resolver is a loopback address.
+
+What it is
+    A pod's resolv.conf names 127.0.0.53 or 127.0.0.1: it is a copy of the node's (dnsPolicy Default, hostNetwork, Docker
+    with a stub resolver on the host), where systemd-resolved or dnsmasq listens.
+Why it breaks
+    127.0.0.0/8 of a pod is the pod itself. Nothing listens there, so every name fails at once with "connection refused" or
+    "Temporary failure in name resolution".
+
+How to confirm
+    kubectl exec POD -- cat /etc/resolv.conf; on the node: resolvectl status
+
+How to fix
+    Give the kubelet resolvConf: /run/systemd/resolve/resolv.conf, or the pod dnsPolicy ClusterFirst.
+
+References
+    the documentation's page "Debugging DNS Resolution", known issues
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podpath.checks.category import Category
+from podpath.checks.finding import Finding
+from podpath.checks.objects import read_address, see
+from podpath.net.trees import Tree
+from podpath.node.case import Case
+
+CATEGORIES = (Category.DNS_CONFIGURATION,)
+NAME = "pod-loopback-resolver"
+DOCKER = "127.0.0.11"
+"""Docker's own resolver, which does listen in its containers."""
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report loopback resolvers in a namespace that is not the host's."""
+    for seen in see(case, "ResolvConf"):
+        for sight in seen.sights:
+            servers = sight.tree.items_at("nameservers")
+            looped = [item for item in servers if (address := read_address(item.text)) is not None and address.is_loopback]
+            if sight.netns != "host" and servers and len(looped) == len(servers) and looped[0].text != DOCKER:
+                yield _report(sight.netns, looped[0])
+
+
+def _report(netns: str, server: Tree) -> Finding:
+    return Finding(
+        check=NAME,
+        severity="cause",
+        claim=f"The resolver in {netns} is {server.text}, which is the pod itself.",
+        evidence=(server.line,),
+        reasoning=("A stub resolver of the node does not listen in the pod's network namespace.",),
+        breaks=("every name that the pod asks for",),
+        prevention="Set the kubelet's resolvConf to a file without a stub resolver.",
+        certainty=0.9,
+        marks=(server.text,),
+    )

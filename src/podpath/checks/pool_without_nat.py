@@ -1,0 +1,58 @@
+"""pool-without-nat: pods leave a pool of addresses without translation.
+
+What it is
+    A pool of Calico with natOutgoing false (the default of the API, where the installer's manifest has true) sends what pods
+    address to the world with the pods' own addresses.
+
+Why it breaks
+    Routers outside the cluster know no way back to pods, so nothing comes back: pods reach each other and services, and time out
+    towards everything else.
+
+How to confirm
+    calicoctl get ippool -o yaml | grep -E 'cidr|natOutgoing'; tcpdump -ni UPLINK host POD
+
+How to fix
+    Set natOutgoing: true, or announce the pods' range to the routers by BGP.
+
+References
+    Calico's page "IP pool"; its guide on outgoing NAT
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podpath.checks.category import Category
+from podpath.checks.finding import Finding
+from podpath.checks.objects import Seen, see
+from podpath.net.trees import Tree
+from podpath.node.case import Case
+
+CATEGORIES = (Category.MASQUERADE_MISSING,)
+NAME = "pool-without-nat"
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report pools in use that do not translate, unless BGP peers are configured."""
+    if see(case, "BGPPeer"):
+        return
+    for pool in see(case, "IPPool"):
+        nat, cidr = pool.at("spec", "natOutgoing"), pool.at("spec", "cidr")
+        if cidr is None or pool.text_at("spec", "disabled") == "true":
+            continue
+        if (nat is not None and nat.text == "false") or (nat is None and pool.at("apiVersion") is not None):
+            yield _report(pool, nat or cidr, cidr, stated=nat is not None)
+
+
+def _report(pool: Seen, place: Tree, cidr: Tree, *, stated: bool) -> Finding:
+    return Finding(
+        check=NAME,
+        severity="cause",
+        claim=f"Calico's pool {pool.name} ({cidr.text}) does not translate what leaves the cluster (natOutgoing).",
+        evidence=(place.line, cidr.line),
+        reasoning=("Without BGP peers nobody outside knows a way back to these addresses.",),
+        breaks=("connections of pods to the world",),
+        prevention="State natOutgoing in every pool.",
+        certainty=0.7 if stated else 0.4,
+        marks=("natOutgoing",),
+    )

@@ -1,0 +1,89 @@
+"""target-port: a service leads to a port that its pods do not have.
+
+What it is
+    A service's targetPort is the port of the container. Here it names a port that no container of the chosen pods has, or a
+    number that none of them declares, or on which nothing listens there.
+
+Why it breaks
+    An unknown name keeps the pod out of the endpoints. A wrong number is worse: the endpoints look right, and the pod itself
+    refuses each connection, since no process listens on that port.
+
+How to confirm
+    kubectl get service NAME -o jsonpath='{.spec.ports}'; kubectl exec POD -- ss -ltn
+    kubectl get pods -o jsonpath='{.items[*].spec.containers[*].ports}'
+
+How to fix
+    Set targetPort to the port that the process listens on; `port` is the one that clients use and may differ.
+
+References
+    kubernetes api/core/v1 ServicePort; the documentation's page "Debug Services"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podpath.checks.category import Category
+from podpath.checks.finding import Finding
+from podpath.checks.objects import PodView, Seen, chosen, failures, see
+from podpath.net.trees import Tree
+from podpath.node.case import Case
+
+CATEGORIES = (Category.WRONG_PORT, Category.NO_ENDPOINTS)
+NAME = "target-port"
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report each target that the chosen pods declare nothing like."""
+    refused = {failure.dport for failure in failures(case) if failure.result == "refused"}
+    for service in see(case, "Service"):
+        chosen_pods = [pod for pod in chosen(case, service) if pod.ports]
+        for port in _ports(service):
+            target = port.at("targetPort") or port.at("port")
+            if target is not None and chosen_pods and not _is_declared(target.text, chosen_pods):
+                tried = bool(refused & {_number(target.text), _number(port.text_at("port"))})
+                yield _report(service, target, chosen_pods[0], tried=tried)
+
+
+def _ports(service: Seen) -> tuple[Tree, ...]:
+    """Return the ports of the sight that tells their targets."""
+    told = [sight.tree.items_at("spec", "ports") for sight in service.sights]
+    with_targets = [ports for ports in told if any(port.at("targetPort") is not None for port in ports)]
+    full = [sight.tree.items_at("spec", "ports") for sight in service.sights if sight.tree.at("kind") is not None]
+    return (with_targets or full or [()])[0]
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() else 0
+
+
+def _is_declared(target: str, chosen_pods: list[PodView]) -> bool:
+    """Tell whether a pod has the port, by its number or name; a description does not tell names."""
+    ports = [port for pod in chosen_pods for port in pod.ports]
+    if not _number(target) and not any(port.at("name") is not None for port in ports):
+        return any(sight.tree.at("kind") is None for pod in chosen_pods for sight in pod.seen.sights)
+    return any(target in {port.text_at("containerPort"), port.text_at("name")} for port in ports)
+
+
+def _report(service: Seen, target: Tree, pod: PodView, *, tried: bool) -> Finding:
+    named = not _number(target.text)
+    declared = ", ".join(port.text_at("name") if named else port.text_at("containerPort") for port in pod.ports)
+    sure = named or tried
+    first = pod.ports[0]
+    shown = first.at("name") if named else first.at("containerPort")
+    has = f"only {declared}" if declared.strip(", ") else "none of that name"
+    return Finding(
+        check=NAME,
+        severity="fault" if sure else "cause",
+        claim=f"The service {service.title} leads to port {target.text}, but {pod.seen.kind} {pod.seen.name} declares {has}.",
+        evidence=(target.line, (shown or first).line),
+        reasoning=(
+            "A target's name that no container has keeps the pod out of the endpoints."
+            if named
+            else "Declared ports only inform, so what the process listens on decides: kubectl exec POD -- ss -ltn.",
+        ),
+        breaks=(f"connections to the service {service.title}",),
+        prevention="Name the container's port and use the name as targetPort.",
+        certainty=1.0 if sure else 0.6,
+        marks=(target.text,),
+    )
