@@ -34,7 +34,8 @@ status:
 WITH_PORTMAP_ALL_IS_WELL = """
 ```
 $ cat /etc/cni/net.d/10-flannel.conflist
-{"name": "cbr0", "cniVersion": "0.3.1", "plugins": [{"type": "flannel"}, {"type": "portmap", "capabilities": {"portMappings": true}}]}
+{"name": "cbr0", "cniVersion": "0.3.1", "plugins": [{"type": "flannel"},
+ {"type": "portmap", "capabilities": {"portMappings": true}}]}
 ```
 ```
 $ kubectl get pod web-0 -n shop -o yaml

@@ -1,0 +1,97 @@
+"""What the objects of a case say together."""
+
+from __future__ import annotations
+
+from podpath.checks.objects import (
+    chosen,
+    covering,
+    endpoints,
+    failures,
+    is_near,
+    is_without_endpoints,
+    pods,
+    read_address,
+    read_prefix,
+    see,
+    selects,
+)
+from podpath.net.addresses import Address, Prefix
+from tests.assembly.evidence_text import case_of_document
+
+TICKET = """
+```
+$ kubectl -n shop get svc web -o wide
+NAME   TYPE        CLUSTER-IP   EXTERNAL-IP   PORT(S)   AGE   SELECTOR
+web    ClusterIP   10.96.0.20   <none>        80/TCP    5d    app=web
+$ kubectl -n shop get endpoints web
+NAME   ENDPOINTS   AGE
+web    <none>      5d
+$ kubectl -n shop get deployment web -o yaml
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: web
+  namespace: shop
+spec:
+  template:
+    metadata:
+      labels:
+        app: web
+    spec:
+      containers:
+      - name: web
+        ports:
+        - containerPort: 8080
+$ kubectl -n shop get svc web -o yaml
+apiVersion: v1
+kind: Service
+metadata:
+  name: web
+  namespace: shop
+spec:
+  externalTrafficPolicy: Local
+$ curl http://10.96.0.20/
+curl: (7) Failed to connect to 10.96.0.20 port 80: Connection refused
+```
+"""
+CASE = case_of_document(TICKET)
+
+
+def test_sights_of_one_object_are_one() -> None:
+    """The table has the selector, the YAML the policy."""
+    (service,) = see(CASE, "Service")
+    assert ("web", "Local", "shop/web") == (
+        service.text_at("spec", "selector", "app"), service.text_at("spec", "externalTrafficPolicy"), service.title,
+    )  # fmt: skip
+
+
+def test_a_template_stands_for_its_pods() -> None:
+    """A service chooses the template whose labels it selects."""
+    (service,) = see(CASE, "Service")
+    (pod,) = chosen(CASE, service)
+    assert pods(CASE) == (pod,)
+    assert ["8080"] == [port.text_at("containerPort") for port in pod.ports]
+    assert {"app": "web"} == pod.labels
+
+
+def test_endpoints_that_are_empty() -> None:
+    """Shown and empty is another thing than not shown."""
+    (service,) = see(CASE, "Service")
+    assert is_without_endpoints(endpoints(service, CASE))
+    assert not is_without_endpoints(None)
+
+
+def test_failures_have_their_destination() -> None:
+    """Also where nothing tells from where it was tried."""
+    assert ("10.96.0.20", 80, "refused") in [(str(one.dst), one.dport, one.result) for one in failures(CASE)]
+
+
+def test_names_and_ranges() -> None:
+    """What is not told may be any namespace; what is no range is none."""
+    assert [True, True, False] == [is_near("a", ""), is_near("a", "a"), is_near("a", "b")]
+    assert selects({"a": "1"}, {"a": "1", "b": "2"})
+    assert not selects({"a": "1"}, {"a": "2"})
+    assert read_prefix("x") is None
+    assert read_address("x") is None
+    assert covering([Prefix.parse("10.0.0.0/8")], Address.parse("10.1.1.1"))
+    assert not covering([Prefix.parse("10.0.0.0/8")], Address.parse("fd00::1"))
