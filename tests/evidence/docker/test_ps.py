@@ -6,9 +6,9 @@ from podpath.evidence.docker.ps import FORMAT
 from podpath.evidence.kubernetes.records import ApiObjectRecord
 from tests.evidence.consoles import block
 
-TABLE = """CONTAINER ID   IMAGE   COMMAND   CREATED         STATUS         PORTS                                              NAMES
-1f2a3b4c5d6e   nginx   "nginx"   5 minutes ago   Up 5 minutes   127.0.0.1:8080->80/tcp, :::8081->81/tcp, 443/tcp   web
-2f2a3b4c5d6e   redis   "redis"   5 minutes ago   Exited (0)                                                        cache"""
+TABLE = """CONTAINER ID   IMAGE   COMMAND   CREATED      STATUS         PORTS                                              NAMES
+1f2a3b4c5d6e   nginx   "nginx"   1 hour ago   Up 5 minutes   127.0.0.1:8080->80/tcp, :::8081->81/tcp, 443/tcp   web
+2f2a3b4c5d6e   redis   "redis"   1 hour ago   Exited (0)                                                        cache"""
 
 
 def ports(text: str) -> list[tuple[str, list[tuple[str, str, str]]]]:
