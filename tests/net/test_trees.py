@@ -34,8 +34,11 @@ def test_a_value_knows_its_line() -> None:
 
 def test_nothing_has_many_spellings() -> None:
     """Empty lists, fields, and words for nothing are empty."""
-    assert all(at(1, value).is_empty for value in ((), {}, "", "null", "<none>"))
-    assert not any(at(1, value).is_empty for value in ("0", (at(1, ""),)))
+    nothing: tuple[object, ...] = ((), {}, "", "null", "<none>")
+    something: tuple[object, ...] = ("0", (at(1, ""),))
+
+    assert all(at(1, value).is_empty for value in nothing)
+    assert not any(at(1, value).is_empty for value in something)
 
 
 def test_every_field_is_walked() -> None:
