@@ -1,17 +1,26 @@
-"""Lines of the kernel, of udev, of network daemons that mean something: patterns, each with what it tells of."""
+"""Lines of the kernel, of udev, of network daemons that mean something: patterns, each with what it tells of.
+
+What a diagnosis knows as a message is known here by the same pattern; rows of its own say what only a chronicle asks for.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
+
+from podpath.evidence.messages.table import ROWS
+from podpath.net.messages import MessageKind
 
 
 class Row(NamedTuple):
-    """A kind of message. The groups `subject`, `other` and `third` name what it is about."""
+    """A kind of message."""
 
     pattern: re.Pattern[str]
     kind: str
     verb: str
+    subjects: tuple[str, ...] = ("subject", "other", "third")
+    """The pattern's groups that name what it is about."""
 
 
 _NAMED = re.compile(r"\(\?P<\w+>")
@@ -26,12 +35,31 @@ def _row(pattern: str, kind: str, verb: str) -> Row:
     return Row(re.compile(pattern), kind, verb)
 
 
+def _said(kind: MessageKind, mark: str, verb: str, *subjects: str) -> tuple[Row, ...]:
+    """Return the rows of a kind of message, by the patterns that a diagnosis knows it by."""
+    return tuple(Row(row.pattern, mark, verb, subjects) for row in ROWS if row.kind is kind)
+
+
+def _join(rows: Sequence[tuple[Row, ...]]) -> tuple[Row, ...]:
+    return tuple(row for some in rows for row in some)
+
+
+SAID: tuple[Row, ...] = _join(
+    (
+        _said(MessageKind.CONNTRACK_TABLE_FULL, "conntrack", "full"),
+        _said(MessageKind.NEIGHBOUR_TABLE_FULL, "neighbour", "full", "table"),
+        _said(MessageKind.DUPLICATE_ADDRESS, "address", "duplicate", "device"),
+        _said(MessageKind.MARTIAN_SOURCE, "martian", "seen", "device"),
+        _said(MessageKind.BRIDGE_NETFILTER_GONE, "module", "without br_netfilter"),
+        _said(MessageKind.PROCESS_KILLED, "memory", "killed", "program"),
+        _said(MessageKind.TRANSMIT_TIMEOUT, "link", "stuck", "device"),
+        _said(MessageKind.DEVICE_RESET, "link", "stuck", "device"),
+        _said(MessageKind.BOND_WITHOUT_LINK, "link", "down", "bond"),
+        _said(MessageKind.OWN_ADDRESS_RECEIVED, "link", "own address received", "bridge"),
+    )
+)
+"""Messages of the table that a diagnosis searches, with what they mean to a chronicle."""
 KERNEL: tuple[Row, ...] = (
-    _row(r"(?:nf|ip)_conntrack: (?:nf_conntrack: )?table full", "conntrack", "full"),
-    _row(r"neighbou?r(?:: (?P<subject>\w+))?:? .*table overflow|^Neighbour table overflow|arp_cache: neighbor table overflow",
-         "neighbour", "full"),
-    _row(r"IPv6: (?P<subject>\S+): IPv6 duplicate address|duplicate address \S+ detected", "address", "duplicate"),
-    _row(r"martian source \S+ from \S+, on dev (?P<subject>\S+)", "martian", "seen"),
     _row(r"bridge: (?:filtering via arp/ip/ip6tables is no longer available|automatic filtering via arp/ip)",
          "module", "without br_netfilter"),
     _row(r"(?P<subject>Bridge firewalling) registered", "module", "loaded"),
@@ -48,7 +76,6 @@ KERNEL: tuple[Row, ...] = (
          "link", "down"),
     _row(r"(?P<subject>[\w.@-]+): (?:NIC |\w+ )?[Ll]ink (?:is [Uu]p|becomes ready)|(?P<other>[\w.@-]+): link up",
          "link", "up"),
-    _row(r"NETDEV WATCHDOG: (?P<subject>[\w.@-]+)", "link", "stuck"),
     _row(r"(?P<subject>[\w.@-]+): (?:left|entered) promiscuous mode|port \d+\((?P<other>[\w.@-]+)\) entered (?:disabled|"
          r"blocking) state",
          "link", "changed"),

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from podpath.timeline.event import Event
-from podpath.timeline.mark_rows import ANYBODY, KERNEL, Row, join_rows
+from podpath.timeline.mark_rows import ANYBODY, KERNEL, SAID, Row, join_rows
 from podpath.timeline.services import find_service
 
 
@@ -150,13 +150,14 @@ _DULL_UNIT = re.compile(
 )
 
 
-_ANY_KERNEL, _ANY_OTHER = join_rows(KERNEL), join_rows(ANYBODY)
+_KERNEL = (*SAID, *KERNEL)
+_ANY_KERNEL, _ANY_OTHER = join_rows(_KERNEL), join_rows(ANYBODY)
 
 
 def _mark_kernel(program: str, message: str) -> Mark | None:
     if program not in {"kernel", ""}:
         return None
-    return _match_rows(KERNEL, message) if _ANY_KERNEL.search(message) else None
+    return _match_rows(_KERNEL, message) if _ANY_KERNEL.search(message) else None
 
 
 def _mark_anybody(program: str, message: str) -> Mark | None:
@@ -169,7 +170,7 @@ def _match_rows(rows: tuple[Row, ...], message: str) -> Mark | None:
         found = row.pattern.search(message)
         if found is not None:
             fields = found.groupdict()
-            subject = next((fields[name] for name in ("subject", "other", "third") if fields.get(name)), "")
+            subject = next((fields[name] for name in row.subjects if fields.get(name)), "")
             return Mark(row.kind, {"Bridge firewalling": "br_netfilter"}.get(subject, subject), row.verb)
     return None
 

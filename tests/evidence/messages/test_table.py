@@ -31,7 +31,7 @@ def said(line: str) -> list[tuple[MessageKind, dict[str, str]]]:
             MessageKind.CONNTRACK_TABLE_FULL,
             {},
         ),
-        ("[ 1722.1] neighbour: arp_cache: neighbor table overflow!", MessageKind.NEIGHBOUR_TABLE_FULL, {}),
+        ("[ 1722.1] neighbour: arp_cache: neighbor table overflow!", MessageKind.NEIGHBOUR_TABLE_FULL, {"table": "arp_cache"}),
         ("kernel: Neighbour table overflow.", MessageKind.NEIGHBOUR_TABLE_FULL, {}),
         (
             "[52.3] IPv4: martian source 10.2.0.9 from 10.1.0.7, on dev eth1",

@@ -11,7 +11,9 @@ _DEVICE = r"[^\s:/]+"
 ROWS: tuple[Row, ...] = (
     make_row(MessageKind.CONNTRACK_TABLE_FULL, "conntrack: table full"),
     make_row(
-        MessageKind.NEIGHBOUR_TABLE_FULL, "able overflow", r"[Nn]eighbou?r(?::? \w+:)? (?:table|.*table) overflow|arp_cache"
+        MessageKind.NEIGHBOUR_TABLE_FULL,
+        "able overflow",
+        r"[Nn]eighbou?r(?::? (?P<table>\w+):)? (?:table|.*table) overflow|arp_cache",
     ),
     make_row(
         MessageKind.MARTIAN_SOURCE,
