@@ -96,7 +96,7 @@ def test_route_to_one_address_shows_a_pod() -> None:
     pod = case.node.namespaces["pod-10.9.1.8"]
     assert addresses_of(pod, "eth0") == ["10.9.1.8/32"]
     assert _peer(case, HOST, "cali12ab").netns == "pod-10.9.1.8"
-    assert "ticket.md:2" in pod.inferred
+    assert "ticket.md:2" in str(pod.inferred)
 
 
 def test_listed_namespace_is_not_made_again() -> None:
@@ -264,7 +264,7 @@ def test_host_without_any_address_has_one_that_stands_for_it() -> None:
     """Where no output and no name shows an address of the host, one of the documents' range stands for it."""
     case = assemble_case([_attempt("kubelet liveness probe", "10.44.3.16")])
     assert str(case.attempts[0].probe.src) == "192.0.2.1"
-    assert "stands for" in case.node.host.addresses.items[0].inferred
+    assert "stands for" in str(case.node.host.addresses.items[0].inferred)
 
 
 def test_shown_route_over_the_plugins_device_is_the_way() -> None:
@@ -330,7 +330,7 @@ def test_devices_that_only_routes_name() -> None:
     host = case_of(
         Output("route -n", "Destination Gateway Genmask Flags Metric Ref Use Iface\n0.0.0.0 10.1.0.1 0.0.0.0 UG 0 0 0 ens9")
     ).node.host
-    assert "a route at ticket.md:2" in link_of(host, "ens9").inferred
+    assert "a route at ticket.md:2" in str(link_of(host, "ens9").inferred)
     assert link_of(host, "lo").inferred
     assert isinstance(link_of(host, "ens9").peer, Known | None)
 

@@ -12,7 +12,9 @@ def test_links_are_found_by_name_and_listed_as_the_kernel_does() -> None:
     namespace = Namespace(given_netns("host", "eth1", "eth0"), {})
 
     assert ["lo", "eth1", "eth0"] == [link.name for link in namespace.ordered]
-    assert "only other facts name it" == namespace.link("eth9").inferred
+    inferred = namespace.link("eth9").inferred
+    assert inferred is not None
+    assert "only other facts name it" == inferred.why
     assert namespace.link("eth9") is namespace.link("eth9")
 
 

@@ -22,7 +22,7 @@ from podpath.assembly.inference.uplink import infer_uplink
 from podpath.assembly.scenes.scene import Evidence
 from podpath.evidence.records import AttemptRecord
 from podpath.net.addresses import WIDTH, Address
-from podpath.net.provenance import Span
+from podpath.net.provenance import Basis, Inferred, Span
 from podpath.node.links import InterfaceAddress, Link
 from podpath.node.node import HOST, Pod
 
@@ -55,7 +55,8 @@ def _infer_described_pods(draft: NodeDraft) -> None:
         if pod.address is None or netns is None or netns.name == HOST or draft.owner(pod.address) is not None:
             continue
         if not any(own.scope == "global" for own in netns.addresses):
-            reason = f"{pod.span or 'the evidence'}: pod {pod.namespace}/{pod.name} has {pod.address}"
+            why = f"{pod.span or 'the evidence'}: pod {pod.namespace}/{pod.name} has {pod.address}"
+            reason = Inferred(Basis.SHOWN, why, pod.span)
             devices = [link for link in netns.links if link != LOOPBACK] or [POD_LINK]
             netns.add_link(Link(name=devices[0], kind="veth", inferred=reason))
             netns.addresses.append(

@@ -37,6 +37,7 @@ from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Repair
 from podpath.checks.topology import Enslaved, find_enslaved, find_link
 from podpath.net.addresses import Address, IfName
+from podpath.net.provenance import Basis, Inferred
 from podpath.node.case import Case
 from podpath.node.change import DeleteRoute
 from podpath.node.links import Link
@@ -167,7 +168,7 @@ def _find_device(node: Node, route: Route) -> Link | None:
     name = _device(route)
     if name is None:
         return None
-    return find_link(node.host, name) or Link(name=name, inferred="a route leads over it")
+    return find_link(node.host, name) or Link(name=name, inferred=Inferred(Basis.SHOWN, "a route leads over it", route.span))
 
 
 def _device(route: Route) -> IfName | None:

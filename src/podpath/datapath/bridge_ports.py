@@ -7,6 +7,7 @@ from podpath.datapath.namespace import Namespace
 from podpath.datapath.segment import survey
 from podpath.datapath.skb import Walk
 from podpath.net.addresses import Address, IfName, Mac
+from podpath.net.provenance import Basis, Inferred
 from podpath.node.links import Link
 
 
@@ -102,7 +103,7 @@ def _unseen_port(namespace: Namespace, bridge: Link, mac: Mac) -> Link:
     if not isinstance(found, Link):
         name = IfName(f"(port of {bridge.name} to {mac.strip('()')})")
         why = f"the evidence does not show the port of {bridge.name} behind which {mac.strip('()')} is"
-        found = Link(name=name, kind="veth", master=bridge.name, inferred=why)
+        found = Link(name=name, kind="veth", master=bridge.name, inferred=Inferred(Basis.GUESSED, why))
         namespace.answers[key] = found
         namespace.links[name] = found
     return found

@@ -12,11 +12,13 @@ from podpath.datapath.routing.derived import complete_routes
 from podpath.datapath.routing.fib import Destinations
 from podpath.datapath.routing.rpdb import Rpdb
 from podpath.net.addresses import Address, Family, IfName, Mac
-from podpath.net.provenance import Fact
+from podpath.net.provenance import Basis, Fact, Inferred
 from podpath.node.links import FdbEntry, InterfaceAddress, Link, Neighbour
 from podpath.node.node import Netns
 
-LOOPBACK = Link(name=IfName("lo"), kind="loopback", mtu=65536, ifindex=1, inferred="every namespace has it")
+LOOPBACK = Link(
+    name=IfName("lo"), kind="loopback", mtu=65536, ifindex=1, inferred=Inferred(Basis.IMPLIED, "every namespace has it")
+)
 
 
 class Namespace:
@@ -94,7 +96,7 @@ class Namespace:
         """Give a device by name; one that no listing shows is taken to exist, since something names it."""
         found = self.links.get(name)
         if found is None:
-            found = self.links[name] = Link(name=IfName(name), inferred="only other facts name it")
+            found = self.links[name] = Link(name=IfName(name), inferred=Inferred(Basis.SHOWN, "only other facts name it"))
         return found
 
     def mac(self, link: Link) -> Mac:

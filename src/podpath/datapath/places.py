@@ -19,11 +19,14 @@ from podpath.net.addresses import Address, IfName, Mac
 from podpath.net.errors import UsageError
 from podpath.net.packet import Packet
 from podpath.net.probe import Probe
-from podpath.net.provenance import Option
+from podpath.net.provenance import Basis, Inferred, Option
 from podpath.node.links import Link
 from podpath.node.node import HOST, Node
 
-UNSEEN = Link(name=IfName("(a device that the evidence does not show)"), inferred="the evidence shows no device")
+UNSEEN = Link(
+    name=IfName("(a device that the evidence does not show)"),
+    inferred=Inferred(Basis.GUESSED, "the evidence shows no device"),
+)
 
 
 class Place(NamedTuple):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from podpath.net import protocols
 from podpath.net.addresses import Address, Family, IfName, Mac, Prefix
-from podpath.net.provenance import Known, Listing, Source, Span
+from podpath.net.provenance import Basis, Inferred, Known, Listing, Source, Span
 from podpath.node.links import Bridge, BridgePort, FdbEntry, InterfaceAddress, Link, Neighbour, Peer, Vxlan
 from podpath.node.netfilter import Chain, IpSet, Netfilter, Rule, Table
 from podpath.node.nftables import NftTable
@@ -147,7 +147,9 @@ def _freeze_netns(draft: DraftNetns) -> Netns:
     )  # fmt: skip
 
 
-_LOOPBACK = InterfaceAddress(link=IfName("lo"), address=Address(4, 127 << 24 | 1), length=8, scope="host", inferred="lo is up")
+_LOOPBACK = InterfaceAddress(
+    link=IfName("lo"), address=Address(4, 127 << 24 | 1), length=8, scope="host", inferred=Inferred(Basis.IMPLIED, "lo is up")
+)
 
 
 def _implied_routes(draft: DraftNetns) -> list[Route]:
@@ -158,7 +160,7 @@ def _implied_routes(draft: DraftNetns) -> list[Route]:
         if address.link not in up:
             continue
         hop = (Nexthop(link=address.link),)
-        why = f"{address.address} is on {address.link}"
+        why = Inferred(Basis.IMPLIED, f"{address.address} is on {address.link}")
         primary = next((other for other in draft.addresses if address.secondary and not other.secondary
                         and other.link == address.link and other.prefix == address.prefix), address)  # fmt: skip
         routes.append(Route(prefix=Prefix.of(address.address), type="local", nexthops=hop, table=255, scope="host",

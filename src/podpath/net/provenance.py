@@ -96,6 +96,32 @@ class Gap(NamedTuple):
     kind: GapKind = GapKind.UNREAD
 
 
+class Basis(Enum):
+    """What a fact that no output lists is concluded from, and so what may be built on it."""
+
+    IMPLIED = "implied"
+    """The kernel makes it by itself from what is stated: the connected route of an address, `lo`, the default policy rules."""
+    SHOWN = "shown"
+    """A line shows it, though it is no listing: a captured frame, a command that made it, a route that names a device."""
+    GUESSED = "guessed"
+    """No line says so: a namespace behind a veth, a router out there, an address that stands for one. It may be otherwise."""
+
+
+class Inferred(NamedTuple):
+    """How a fact is known that no listing states; a fact without one is stated."""
+
+    by: Basis
+    why: str
+    """What it was concluded from, in words."""
+    source: Span | None = None
+    """The line that it was concluded from; None where there is none."""
+
+    @property
+    def is_guess(self) -> bool:
+        """Tell whether what rests on it is possible, and never certain."""
+        return self.by is Basis.GUESSED
+
+
 class Known(NamedTuple, Generic[T]):
     """A fact with its value."""
 
@@ -104,6 +130,8 @@ class Known(NamedTuple, Generic[T]):
     """The line that says so; None for what holds by the kernel's own rules (a connected route of an address, say)."""
     because: str = ""
     """Why it is taken to hold, where the span alone does not show it."""
+    inferred: Inferred | None = None
+    """How it is known where no listing states it."""
 
 
 class Option(NamedTuple, Generic[T]):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from podpath.net.addresses import Address, IfName, Mac, Prefix
-from podpath.net.provenance import Fact, Span
+from podpath.net.provenance import Fact, Inferred, Span
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,8 +84,8 @@ class Link:
     """The bond or OVS port that it is a slave of, where that is not its `master` (Open vSwitch)."""
     span: Span | None = None
     """Where it stands; None where only other facts imply it."""
-    inferred: str = ""
-    """Why it is taken to exist where no listing shows it; empty for a listed link."""
+    inferred: Inferred | None = None
+    """Why it is taken to exist where no listing shows it; None for a listed link."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +104,7 @@ class InterfaceAddress:
     noprefixroute: bool = False
     tentative: bool = False
     span: Span | None = None
-    inferred: str = ""
+    inferred: Inferred | None = None
 
     @property
     def prefix(self) -> Prefix:
@@ -122,7 +122,7 @@ class Neighbour:
     state: str = "REACHABLE"
     """NUD state: PERMANENT, NOARP, REACHABLE, STALE, DELAY, PROBE, INCOMPLETE, FAILED."""
     span: Span | None = None
-    inferred: str = ""
+    inferred: Inferred | None = None
     """Why it is taken to be there where no listing shows it: a capture shows who answers for the address, say."""
 
 

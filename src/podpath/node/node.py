@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from podpath.net.addresses import Address, Family, IfName
-from podpath.net.provenance import Fact, Known, Listing, Option, Span, Unknown
+from podpath.net.provenance import Fact, Inferred, Known, Listing, Option, Span, Unknown
 from podpath.node.links import FdbEntry, InterfaceAddress, Link, Neighbour, OvsBridge
 from podpath.node.netfilter import ConntrackEntry, Netfilter
 from podpath.node.nftables import NftTable
@@ -54,7 +54,7 @@ class Netns:
     sockets: Listing[Socket] = Listing((), False, "ss -tuln")
     counters: Mapping[str, Known[int]] = field(default_factory=dict)
     """What the kernel counted (`nstat -as`), by nstat's names."""
-    inferred: str = ""
+    inferred: Inferred | None = None
     """Why the namespace is taken to exist where no listing shows it."""
 
     def sysctl(self, key: str, default: str, options: tuple[tuple[str, str], ...] = ()) -> Fact[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from podpath.net.addresses import Address, Family, IfName, MaskedMark, PortRange, Prefix
-from podpath.net.provenance import Span
+from podpath.net.provenance import Basis, Inferred, Span
 
 TABLES: dict[str, int] = {"unspec": 0, "default": 253, "main": 254, "local": 255}
 """Names that every iproute2 knows for table numbers."""
@@ -42,7 +42,7 @@ class Route:
     mtu: int | None = None
     mtu_locked: bool = False
     span: Span | None = None
-    inferred: str = ""
+    inferred: Inferred | None = None
     """Why it is taken to exist where no listing shows it: an address implies its connected and local routes."""
 
 
@@ -71,18 +71,19 @@ class PolicyRule:
     suppress_prefixlength: int | None = None
     """A route of this prefix length or shorter does not count."""
     span: Span | None = None
-    inferred: str = ""
+    inferred: Inferred | None = None
 
 
+_DEFAULT = Inferred(Basis.IMPLIED, "every namespace starts with it")
 DEFAULT_RULES: dict[Family, tuple[PolicyRule, ...]] = {
     4: (
-        PolicyRule(family=4, priority=0, table=LOCAL, inferred="every namespace starts with it"),
-        PolicyRule(family=4, priority=32766, table=MAIN, inferred="every namespace starts with it"),
-        PolicyRule(family=4, priority=32767, table=DEFAULT, inferred="every namespace starts with it"),
+        PolicyRule(family=4, priority=0, table=LOCAL, inferred=_DEFAULT),
+        PolicyRule(family=4, priority=32766, table=MAIN, inferred=_DEFAULT),
+        PolicyRule(family=4, priority=32767, table=DEFAULT, inferred=_DEFAULT),
     ),
     6: (
-        PolicyRule(family=6, priority=0, table=LOCAL, inferred="every namespace starts with it"),
-        PolicyRule(family=6, priority=32766, table=MAIN, inferred="every namespace starts with it"),
+        PolicyRule(family=6, priority=0, table=LOCAL, inferred=_DEFAULT),
+        PolicyRule(family=6, priority=32766, table=MAIN, inferred=_DEFAULT),
     ),
 }
 """What `fib_default_rules_init` (net/ipv4/fib_rules.c) and `fib6_rules_net_init` put in a new namespace."""

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from podpath.net.addresses import WIDTH, Address, Family, IfName, Mac, MaskedMark, PortRange, Prefix
 from podpath.net.probe import Probe
 from podpath.net.protocols import protocol_number
-from podpath.net.provenance import Fact, Known, Listing, Option, Source, Span, Unknown
+from podpath.net.provenance import Basis, Fact, Inferred, Known, Listing, Option, Source, Span, Unknown
 from podpath.node.links import Bridge, BridgePort, FdbEntry, InterfaceAddress, Link, Neighbour, OvsBridge, Peer, Vxlan
 from podpath.node.netfilter import Netfilter
 from podpath.node.node import HOST, Cilium, Netns, Node, Socket
@@ -101,7 +101,7 @@ def _connected(devices: Iterable[tuple[Link, list[InterfaceAddress]]]) -> Iterab
             if link.up and not item.secondary and item.length < WIDTH[item.address.family] and link.name != "lo":
                 yield Route(
                     prefix=item.prefix, nexthops=(Nexthop(link=link.name),), scope="link", protocol="kernel",
-                    prefsrc=item.address, inferred="an address implies it",
+                    prefsrc=item.address, inferred=Inferred(Basis.IMPLIED, "an address implies it"),
                 )  # fmt: skip
 
 

@@ -57,4 +57,4 @@ def test_route_deleted_before_it_was_listed() -> None:
     assert [spell_route(route) for route in case.node.host.routes.items] == [
         "default via 10.1.0.1 dev eth0", "169.254.0.0/16 dev eth1",
     ]  # fmt: skip
-    assert "names it" in case.node.host.routes.items[1].inferred
+    assert "names it" in str(case.node.host.routes.items[1].inferred)

@@ -9,6 +9,7 @@ from podpath.assembly.drafts.draft import NetnsDraft, NodeDraft
 from podpath.assembly.scenes.scene import Evidence
 from podpath.evidence.records import BridgeVlanRecord, FdbRecord, LinkRecord
 from podpath.net.addresses import IfName
+from podpath.net.provenance import Basis, Inferred
 from podpath.node.links import BridgePort, FdbEntry, Link
 
 
@@ -61,7 +62,7 @@ def _assemble_vlans(draft: NodeDraft, evidence: Evidence) -> None:
             pvids[key] = record.vlan
     for (name, port), members in vlans.items():
         netns: NetnsDraft = draft.netns(name)
-        link = netns.links.get(port) or netns.add_link(Link(name=port, inferred="named by `bridge vlan`"))
+        link = netns.links.get(port) or netns.add_link(Link(name=port, inferred=Inferred(Basis.SHOWN, "named by `bridge vlan`")))
         if link.kind != "bridge":
             options = replace(link.port or BridgePort(), vlans=frozenset(members), pvid=pvids.get((name, port)))
             netns.links[port] = replace(link, port=options)

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from podpath.assembly.drafts.lookup import Addresses, Owners, Routes
 from podpath.net.addresses import Address, Family, IfName
-from podpath.net.provenance import Fact, Known, Listing, Span
+from podpath.net.provenance import Fact, Inferred, Known, Listing, Span
 from podpath.node.links import FdbEntry, InterfaceAddress, Link, Neighbour, OvsBridge
 from podpath.node.netfilter import ConntrackEntry, Netfilter
 from podpath.node.nftables import NftTable
@@ -39,7 +39,7 @@ class NetnsDraft:
 
     name: str
     role: str = "pod"
-    inferred: str = ""
+    inferred: Inferred | None = None
     links: dict[IfName, Link] = field(default_factory=dict)
     addresses: Addresses = field(default_factory=Addresses)
     routes: Routes = field(default_factory=Routes)
@@ -151,7 +151,7 @@ class NodeDraft:
         """The node's own namespace."""
         return self.namespaces[HOST]
 
-    def netns(self, name: str, inferred: str = "") -> NetnsDraft:
+    def netns(self, name: str, inferred: Inferred | None = None) -> NetnsDraft:
         """Give a namespace, made new where the draft does not hold it yet."""
         if name not in self.namespaces:
             self.namespaces[name] = NetnsDraft(name=name, inferred=inferred)

@@ -16,7 +16,7 @@ from podpath.assembly.devices.names import looks_internal, looks_like_bridge, lo
 from podpath.assembly.drafts.draft import NetnsDraft, NodeDraft
 from podpath.assembly.inference.pod_namespaces import PodSeed, add_pod
 from podpath.net.addresses import WIDTH, Address, IfName, Mac, Prefix
-from podpath.net.provenance import Known, Span
+from podpath.net.provenance import Basis, Inferred, Known, Span
 from podpath.node.links import Bridge, InterfaceAddress, Link
 from podpath.node.node import HOST
 
@@ -81,7 +81,9 @@ def _own_address(draft: NodeDraft, sightings: Sightings, link: Link, seen: Mappi
         link=link.name,
         address=Address(4, prefix.network + 1),
         length=_SPREAD,
-        inferred=f"addresses of {prefix} ask for one another on {link.name}; no output shows its own address",
+        inferred=Inferred(
+            Basis.GUESSED, f"addresses of {prefix} ask for one another on {link.name}; no output shows its own address"
+        ),
     )
     draft.host.addresses.append(own)
     return own
@@ -133,6 +135,7 @@ def _make_seed(draft: NodeDraft, bridge: IfName, own: InterfaceAddress, pod: Men
     return PodSeed(
         address=address,
         reason=f"{mention.span or 'the evidence'}: {mention.what} with {address}, of the range of {bridge} ({own.prefix}); {how}",
+        shown=mac is not None or mention.certain,
         span=mention.span,
         host_link=port,
         bridge=bridge,

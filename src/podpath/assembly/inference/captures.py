@@ -18,6 +18,7 @@ from podpath.assembly.inference.pod_namespaces import PodSeed, add_pod
 from podpath.assembly.scenes.scene import Evidence
 from podpath.evidence.records import AttemptRecord
 from podpath.net.addresses import Address, IfName, Prefix
+from podpath.net.provenance import Basis, Inferred
 from podpath.node.case import Sighting
 from podpath.node.links import InterfaceAddress, Link
 from podpath.node.node import HOST
@@ -71,14 +72,14 @@ def _add_host_address(draft: NodeDraft, translation: Translation) -> None:
     address, link = translation.after.packet.src, translation.after.link
     if link is None or draft.owner(address) is not None:
         return
-    reason = f"{translation.after.span}: what came in from {translation.before.packet.src} leaves from it by {link}"
+    why = f"{translation.after.span}: what came in from {translation.before.packet.src} leaves from it by {link}"
     draft.host.addresses.append(
         InterfaceAddress(
             link=IfName(link),
             address=address,
             length=HOST_LENGTH[address.family],
             span=translation.after.span,
-            inferred=reason,
+            inferred=Inferred(Basis.SHOWN, why, translation.after.span),
         )
     )
 
@@ -100,7 +101,7 @@ def _find_owners(draft: NodeDraft, packets: Iterable[Sighting]) -> Iterator[PodS
                 continue
             first = next(seen for seen in shown if address in {seen.packet.src, seen.packet.dst})
             reason = f"{first.span}: what leaves {link} in {netns} has {address} as its source"
-            yield PodSeed(address=address, reason=reason, span=first.span, netns=netns, link=IfName(link))
+            yield PodSeed(address=address, reason=reason, shown=True, span=first.span, netns=netns, link=IfName(link))
 
 
 def _find_clients(draft: NodeDraft, evidence: Evidence, connections: Iterable[TcpCapture]) -> Iterator[PodSeed]:
@@ -116,7 +117,7 @@ def _find_clients(draft: NodeDraft, evidence: Evidence, connections: Iterable[Tc
         if connection.syn.direction == "in" and netns is not None and netns not in given and draft.owner(address) is None:
             given.add(netns)
             reason = f"{connection.syn.span}: {address} opens the connection that was tried in {netns}"
-            yield PodSeed(address=address, reason=reason, span=connection.syn.span, netns=netns)
+            yield PodSeed(address=address, reason=reason, shown=True, span=connection.syn.span, netns=netns)
 
 
 def _has_address(draft: NodeDraft, netns: str) -> bool:
@@ -149,12 +150,18 @@ def _find_pods(
         host_link = None if there is None else there[0]
         seeded.add(seed.address)
         yield PodSeed(
-            address=seed.address, reason=seed.reason, span=seed.span, netns=seed.netns, link=seed.link, host_link=host_link
+            address=seed.address,
+            reason=seed.reason,
+            shown=True,
+            span=seed.span,
+            netns=seed.netns,
+            link=seed.link,
+            host_link=host_link,
         )
     for address, (link, seen) in behind.items():
         if address not in seeded:
             reason = f"{seen.span}: what comes in on {link} is sent by {address}"
-            yield PodSeed(address=address, reason=reason, span=seen.span, host_link=link)
+            yield PodSeed(address=address, reason=reason, shown=True, span=seen.span, host_link=link)
 
 
 def _devices_of_pods(

@@ -10,12 +10,13 @@ from collections.abc import Iterator
 from podpath.assembly.captures.sightings import Sightings
 from podpath.assembly.drafts.draft import NetnsDraft, NodeDraft
 from podpath.net.addresses import IfName
-from podpath.net.provenance import Span
+from podpath.net.provenance import Basis, Inferred, Span
 from podpath.node.case import ArpSighting, Sighting
 from podpath.node.links import Link
 from podpath.node.node import HOST
 
 LOOPBACK = IfName("lo")
+_EVERY = Inferred(Basis.IMPLIED, "every namespace has it")
 
 
 def infer_devices(draft: NodeDraft, sightings: Sightings) -> None:
@@ -26,12 +27,13 @@ def infer_devices(draft: NodeDraft, sightings: Sightings) -> None:
         if seen.link is not None and seen.capture not in sightings.elsewhere:
             seen_on.setdefault((seen.netns, seen.link), seen)
     for (name, link), seen in seen_on.items():
-        netns = draft.netns(name or HOST, f"a capture was taken in it: {seen.span}")
-        netns.add_link(Link(name=IfName(link), inferred=f"{seen.span} shows a frame on it"))
+        netns = draft.netns(name or HOST, Inferred(Basis.SHOWN, f"a capture was taken in it: {seen.span}", seen.span))
+        netns.add_link(Link(name=IfName(link), inferred=Inferred(Basis.SHOWN, f"{seen.span} shows a frame on it", seen.span)))
     for netns in draft.namespaces.values():
-        netns.add_link(Link(name=LOOPBACK, kind="loopback", mtu=65536, inferred="every namespace has it"))
+        netns.add_link(Link(name=LOOPBACK, kind="loopback", mtu=65536, inferred=_EVERY))
         for name, span, what in list(_named(netns)):
-            netns.add_link(Link(name=name, inferred=f"{what} at {span} names it" if span is not None else f"{what} names it"))
+            why = f"{what} at {span} names it" if span is not None else f"{what} names it"
+            netns.add_link(Link(name=name, inferred=Inferred(Basis.SHOWN, why, span)))
 
 
 def _named(netns: NetnsDraft) -> Iterator[tuple[IfName, Span | None, str]]:

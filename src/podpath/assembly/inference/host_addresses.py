@@ -16,7 +16,7 @@ from podpath.assembly.devices.names import looks_internal, looks_like_bridge, lo
 from podpath.assembly.drafts.draft import NodeDraft
 from podpath.assembly.inference.captures import HOST_LENGTH
 from podpath.net.addresses import WIDTH, Address, IfName, Mac, Prefix
-from podpath.net.provenance import Span
+from podpath.net.provenance import Basis, Inferred, Span
 from podpath.node.case import ArpSighting
 from podpath.node.links import InterfaceAddress, Link, Neighbour
 from podpath.node.node import HOST
@@ -51,7 +51,7 @@ def infer_from_routes(draft: NodeDraft) -> None:
             connected = route.type == "unicast" and route.prefix.covers(route.prefsrc)
             single = route.type == "local" and route.table == LOCAL and route.prefix == Prefix.of(route.prefsrc)
             if link is not None and (connected or single) and not route.prefsrc.is_loopback:
-                reason = f"the kernel's own route at {route.span} names it"
+                reason = Inferred(Basis.IMPLIED, f"the kernel's own route at {route.span} names it", route.span)
                 length = route.prefix.length if connected else WIDTH[route.prefix.family]
                 netns.addresses.append(
                     InterfaceAddress(link=link, address=route.prefsrc, length=length, span=route.span, inferred=reason)
@@ -69,7 +69,7 @@ def infer_from_macs(draft: NodeDraft, sightings: Sightings) -> None:
         on_link = draft.host.on_link(frame.sender)
         known = any(entry.address == frame.sender for entry in draft.host.neighbours)
         if on_link is not None and not draft.host.owns(frame.sender) and not known and frame.smac != BROADCAST:
-            reason = f"{frame.span}: frames of {frame.sender} come from it"
+            reason = Inferred(Basis.SHOWN, f"{frame.span}: frames of {frame.sender} come from it", frame.span)
             draft.host.neighbours.append(
                 Neighbour(address=frame.sender, link=on_link.link, mac=frame.smac, span=frame.span, inferred=reason)
             )
@@ -137,7 +137,8 @@ def _add_own(draft: NodeDraft, sightings: Sightings, frames: Sequence[_Frame], a
     if link.mac is None:
         draft.host.links[link.name] = replace(link, mac=usual)
     length = _length_of(draft, sightings.arps, address, link)
-    reason = f"{first.span}: frames with this source and the MAC {usual} are the host's own; it stands for {link.name}"
+    why = f"{first.span}: frames with this source and the MAC {usual} are the host's own; it stands for {link.name}"
+    reason = Inferred(Basis.SHOWN, why, first.span)
     draft.host.addresses.append(
         InterfaceAddress(link=link.name, address=address, length=length, span=first.span, inferred=reason)
     )

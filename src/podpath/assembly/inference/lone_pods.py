@@ -17,7 +17,7 @@ from podpath.assembly.inference.bridge_pods import Mention
 from podpath.assembly.inference.pod_namespaces import CILIUM_HOST, PodSeed, add_pod
 from podpath.assembly.scenes.labels import Standing
 from podpath.net.addresses import Address, IfName, Prefix
-from podpath.net.provenance import Known
+from podpath.net.provenance import Basis, Inferred, Known
 from podpath.node.links import Bridge, InterfaceAddress, Link
 from podpath.node.node import HOST
 from podpath.node.routing import Nexthop, Route
@@ -91,24 +91,25 @@ def _add_by_device(draft: NodeDraft, seed: PodSeed) -> None:
     taken = name in host.links
     if taken:
         name = IfName(f"{name}-{len(host.links)}")
-    device = host.add_link(Link(name=name, noarp=True, inferred=f"{seed.reason}; taken to be reached {MEANINGS[DEVICE]}"))
+    reason = f"{seed.reason}; taken to be reached {MEANINGS[DEVICE]}"
+    guessed = Inferred(Basis.GUESSED, reason, seed.span)
+    host.add_link(Link(name=name, noarp=True, inferred=guessed))
     prefix = Prefix.of(seed.address) if taken else pod_range
-    host.routes.append(
-        Route(prefix=prefix, nexthops=(Nexthop(link=name),), scope="link", span=seed.span, inferred=device.inferred)
-    )
-    add_pod(draft, replace(seed, reason=device.inferred))
+    host.routes.append(Route(prefix=prefix, nexthops=(Nexthop(link=name),), scope="link", span=seed.span, inferred=guessed))
+    add_pod(draft, replace(seed, reason=reason))
 
 
 def _add_by_bridge(draft: NodeDraft, seed: PodSeed) -> None:
     host = draft.host
     pod_range = Prefix.of(seed.address, _RANGE)
     reason = f"{seed.reason}; taken to be reached {MEANINGS[BRIDGE]}"
+    guessed = Inferred(Basis.GUESSED, reason, seed.span)
     bridge = next((own.link for own in host.addresses if own.prefix == pod_range), None)
     bridge = bridge or IfName("cni0" if "cni0" not in host.links else f"cni{len(host.links)}")
-    host.add_link(Link(name=bridge, kind="bridge", bridge=Bridge(), inferred=reason))
+    host.add_link(Link(name=bridge, kind="bridge", bridge=Bridge(), inferred=guessed))
     gateway = Address(4, pod_range.network + 1)
     if gateway != seed.address and not host.owns(gateway):
-        host.addresses.append(InterfaceAddress(link=bridge, address=gateway, length=_RANGE, inferred=reason))
+        host.addresses.append(InterfaceAddress(link=bridge, address=gateway, length=_RANGE, inferred=guessed))
     add_pod(draft, replace(seed, reason=reason, bridge=bridge, length=_RANGE, gateway=gateway))
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from podpath.assembly.devices.names import looks_like_bridge, looks_like_pod_side, looks_like_uplink
 from podpath.assembly.drafts.draft import NetnsDraft, NodeDraft
 from podpath.net.addresses import WIDTH, Address, IfName, Mac, Prefix
-from podpath.net.provenance import Fact, Known, Span
+from podpath.net.provenance import Basis, Fact, Inferred, Known, Span
 from podpath.node.links import BridgePort, InterfaceAddress, Link, Neighbour, Peer
 from podpath.node.node import HOST
 from podpath.node.routing import Nexthop, Route
@@ -30,6 +30,8 @@ class PodSeed:
     address: Address
     reason: str
     """Why it is taken to live on this node."""
+    shown: bool = False
+    """True where a line shows that the address is behind the device: a route to it alone, a frame that it sent."""
     span: Span | None = None
     netns: str | None = None
     """Its namespace, where outputs were taken in it."""
@@ -43,18 +45,26 @@ class PodSeed:
     gateway: Address | None = None
     mac: Mac | None = None
 
+    def guess(self, how: str = "") -> Inferred:
+        """Return the origin of what is guessed of the pod."""
+        return Inferred(Basis.GUESSED, f"{self.reason}; {how}" if how else self.reason, self.span)
+
+    def of_address(self) -> Inferred:
+        """Return the origin of the pod's address."""
+        return Inferred(Basis.SHOWN if self.shown else Basis.GUESSED, self.reason, self.span)
+
 
 def add_pod(draft: NodeDraft, seed: PodSeed) -> NetnsDraft:
     """Give the pod's namespace, made or completed so that packets reach it and leave it."""
     owner = draft.owner(seed.address)
     name = seed.netns or (owner.name if owner is not None and owner.name != HOST else name_pod(seed.address))
-    netns = draft.netns(name, seed.reason)
+    netns = draft.netns(name, seed.guess())
     link = _own_link(netns, seed)
     host_link = join_host(draft, netns, link, seed)
     if not netns.owns(seed.address):
         length = seed.length if seed.length is not None else WIDTH[seed.address.family]
         netns.addresses.append(
-            InterfaceAddress(link=link, address=seed.address, length=length, span=seed.span, inferred=seed.reason)
+            InterfaceAddress(link=link, address=seed.address, length=length, span=seed.span, inferred=seed.of_address())
         )
     _route_out(draft, netns, link, host_link, seed)
     if seed.bridge is None and host_link is not None:
@@ -74,12 +84,12 @@ def join_host(draft: NodeDraft, netns: NetnsDraft, link: IfName, seed: PodSeed) 
         peer: Peer = own.peer.value
         return peer.link if peer.netns == HOST else None
     name, how = (seed.host_link, "") if seed.host_link is not None else _choose_end(draft, seed)
-    reason = f"{seed.reason}; {how}" if how else seed.reason
+    reason = seed.guess(how)
     there = draft.host.add_link(Link(name=name, inferred=reason))
     if isinstance(there.peer, Known):
         return name
-    there_peer: Fact[Peer] = Known(Peer(netns=netns.name, link=link), seed.span, reason)
-    own_peer: Fact[Peer] = Known(Peer(netns=HOST, link=name), seed.span, reason)
+    there_peer: Fact[Peer] = Known(Peer(netns=netns.name, link=link), seed.span, reason.why, reason)
+    own_peer: Fact[Peer] = Known(Peer(netns=HOST, link=name), seed.span, reason.why, reason)
     port = there.port if seed.bridge is None or there.port is not None else BridgePort()
     draft.host.links[name] = replace(
         there, kind=there.kind or "veth", peer=there_peer, master=there.master or seed.bridge, port=port
@@ -116,7 +126,7 @@ def _own_link(netns: NetnsDraft, seed: PodSeed) -> IfName:
     """Give the pod's device: the one named, else its only listed one, else a new one."""
     listed = [name for name in netns.links if name != "lo"]
     name = seed.link if seed.link in netns.links or len(listed) != 1 else listed[0]
-    own = netns.add_link(Link(name=name, kind="veth", inferred=seed.reason))
+    own = netns.add_link(Link(name=name, kind="veth", inferred=seed.guess()))
     if own.mac is None and seed.mac is not None:
         netns.links[name] = replace(own, mac=seed.mac)
     return name
@@ -131,12 +141,12 @@ def _route_out(draft: NodeDraft, netns: NetnsDraft, link: IfName, host_link: IfN
     if gateway is None:
         shown = [own.address for own in draft.host.addresses if own.address.family == family and own.scope == "global"]
         gateway = shown[0] if shown else Address.parse("169.254.1.1" if family == 4 else "fe80::1")
-        _know_gateway(draft, netns, Neighbour(address=gateway, link=link, inferred=_ANSWERED), host_link)
+        _know_gateway(draft, netns, Neighbour(address=gateway, link=link, inferred=Inferred(Basis.GUESSED, _ANSWERED)), host_link)
     netns.routes.append(
         Route(
             prefix=Prefix(family, 0, 0),
             nexthops=(Nexthop(link=link, gateway=gateway, onlink=seed.gateway is None),),
-            inferred=f"{seed.reason}; a pod's default route leads to its host",
+            inferred=seed.guess("a pod's default route leads to its host"),
         )
     )
 
@@ -171,7 +181,7 @@ def _route_in(draft: NodeDraft, host_link: IfName, seed: PodSeed) -> None:
             nexthops=(Nexthop(link=host_link),),
             scope="link",
             span=seed.span,
-            inferred=f"{seed.reason}; no output shows the host's route to it",
+            inferred=seed.guess("no output shows the host's route to it"),
         )
     )
 
@@ -182,8 +192,8 @@ def lead_to_pod(draft: NodeDraft, device: Link, seed: PodSeed) -> None:
     if owner is None:
         return
     link = next(own.link for own in owner.addresses if own.address == seed.address)
-    reason = f"a program on {device.name} hands what leaves by it to the pod"
-    peer: Fact[Peer] = Known(Peer(netns=owner.name, link=link), seed.span, reason)
+    reason = Inferred(Basis.GUESSED, f"a program on {device.name} hands what leaves by it to the pod", seed.span)
+    peer: Fact[Peer] = Known(Peer(netns=owner.name, link=link), seed.span, reason.why, reason)
     draft.host.links[device.name] = replace(draft.host.links[device.name], peer=peer)
 
 

@@ -31,4 +31,4 @@ def _find_seeds(draft: NodeDraft) -> Iterator[PodSeed]:
         if hop.gateway is None and link is not None and looks_like_pod_side(link) and link.master is None:
             address = route.prefix.address
             reason = f"the host's route at {route.span} leads to {address} alone over {link.name}"
-            yield PodSeed(address=address, reason=reason, span=route.span, host_link=link.name)
+            yield PodSeed(address=address, reason=reason, shown=True, span=route.span, host_link=link.name)

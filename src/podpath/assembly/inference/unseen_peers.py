@@ -10,7 +10,7 @@ from dataclasses import replace
 from podpath.assembly.devices.names import looks_internal, looks_like_pod_side, looks_like_uplink
 from podpath.assembly.drafts.draft import NetnsDraft, NodeDraft
 from podpath.assembly.inference.pod_namespaces import POD_LINK
-from podpath.net.provenance import Known
+from podpath.net.provenance import Basis, Inferred, Known
 from podpath.node.links import Link, Peer
 from podpath.node.node import HOST
 
@@ -21,11 +21,12 @@ def infer_unseen_peers(draft: NodeDraft) -> None:
     for link in list(host.links.values()):
         if link.peer is None and _leads_to_pod(host, link) and not host.leads_out(link):
             name = f"behind-{link.name}"
-            reason = f"the other end of {link.name}, which no output shows"
+            reason = Inferred(Basis.GUESSED, f"the other end of {link.name}, which no output shows", link.span)
             netns = draft.netns(name, reason)
-            back = Known(Peer(netns=HOST, link=link.name), link.span, reason)
+            back = Known(Peer(netns=HOST, link=link.name), link.span, reason.why, reason)
             netns.links[POD_LINK] = Link(name=POD_LINK, kind="veth", peer=back, inferred=reason)
-            host.links[link.name] = replace(link, kind="veth", peer=Known(Peer(netns=name, link=POD_LINK), link.span, reason))
+            there = Known(Peer(netns=name, link=POD_LINK), link.span, reason.why, reason)
+            host.links[link.name] = replace(link, kind="veth", peer=there)
 
 
 def _leads_to_pod(host: NetnsDraft, link: Link) -> bool:

@@ -11,6 +11,7 @@ from podpath.assembly.devices.names import looks_internal, looks_like_bridge, lo
 from podpath.assembly.drafts.draft import NodeDraft
 from podpath.assembly.inference.captures import HOST_LENGTH
 from podpath.net.addresses import Address, IfName, Prefix
+from podpath.net.provenance import Basis, Inferred
 from podpath.node.links import InterfaceAddress, Link
 from podpath.node.node import HOST
 from podpath.node.routing import Nexthop, Route
@@ -18,6 +19,7 @@ from podpath.node.routing import Nexthop, Route
 STAND_IN = Address(4, 192 << 24 | 2 << 8 | 1)
 """192.0.2.1, of the range that is kept for documents (RFC 5737): it stands for an address that the evidence does not show."""
 _UPLINK = IfName("eth0")
+_NO_DEVICE = "no output shows the device by which the host reaches other hosts"
 
 
 def infer_uplink(draft: NodeDraft, sightings: Sightings) -> None:
@@ -27,7 +29,7 @@ def infer_uplink(draft: NodeDraft, sightings: Sightings) -> None:
         return
     link = find_uplink(draft, sightings)
     if link is None:
-        link = host.add_link(Link(name=_UPLINK, inferred="no output shows the device by which the host reaches other hosts"))
+        link = host.add_link(Link(name=_UPLINK, inferred=Inferred(Basis.GUESSED, _NO_DEVICE)))
     _add_address(draft, link)
     if not any(route.prefix == Prefix(4, 0, 0) for route in host.routes):
         host.routes.append(
@@ -35,7 +37,7 @@ def infer_uplink(draft: NodeDraft, sightings: Sightings) -> None:
                 prefix=Prefix(4, 0, 0),
                 nexthops=(Nexthop(link=link.name),),
                 scope="link",
-                inferred="no output shows the host's routes; other hosts are reached by its uplink",
+                inferred=Inferred(Basis.GUESSED, "no output shows the host's routes; other hosts are reached by its uplink"),
             )
         )
 
@@ -68,4 +70,5 @@ def _add_address(draft: NodeDraft, link: Link) -> None:
     reason = (
         "the node's name or its pods say that it has it" if hinted else "it stands for the host's address, which is not shown"
     )
-    host.addresses.append(InterfaceAddress(link=link.name, address=address, length=HOST_LENGTH[4], inferred=reason))
+    guess = Inferred(Basis.GUESSED, reason)
+    host.addresses.append(InterfaceAddress(link=link.name, address=address, length=HOST_LENGTH[4], inferred=guess))

@@ -13,7 +13,7 @@ from podpath.assembly.scenes.deeds import Effect, RouteDeed
 from podpath.assembly.scenes.scene import Evidence, Scene
 from podpath.evidence.records import NexthopRecord, RouteRecord
 from podpath.net.addresses import Family, IfName
-from podpath.net.provenance import Span
+from podpath.net.provenance import Basis, Inferred, Span
 from podpath.node.routing import LOCAL, MAIN, Nexthop, Route
 
 _Key = tuple[str, Family, int]
@@ -145,5 +145,5 @@ def _implied_route(deed: RouteDeed, table: int) -> Route:
         metric=deed.metric or 0,
         scope="link" if deed.gateway is None else "global",
         span=deed.span,
-        inferred=f"`{deed.command}` at {deed.span} names it",
+        inferred=Inferred(Basis.SHOWN, f"`{deed.command}` at {deed.span} names it", deed.span),
     )

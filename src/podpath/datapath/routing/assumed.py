@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from podpath.datapath.routing.fib import NO_ROUTE, FibResult, Flow
 from podpath.net.addresses import Prefix
-from podpath.net.provenance import Known, Option
+from podpath.net.provenance import Basis, Inferred, Known, Option
 from podpath.node.links import Link
 from podpath.node.routing import Nexthop, Route
 
@@ -47,7 +47,8 @@ def assumed_default(namespace: Namespace, flow: Flow, device: str) -> FibResult:
     if not isinstance(found, FibResult):
         prefix = Prefix(flow.dst.family, 0, 0)
         hop = Nexthop(link=namespace.link(device).name)
-        found = FibResult("", Route(prefix=prefix, nexthops=(hop,), inferred="the listing is cut short"), (hop,))
+        guessed = Inferred(Basis.GUESSED, "the listing is cut short")
+        found = FibResult("", Route(prefix=prefix, nexthops=(hop,), inferred=guessed), (hop,))
         namespace.answers[key] = found
     return found
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from podpath.net.addresses import WIDTH, Address, Family, IfName, Prefix
+from podpath.net.provenance import Basis, Inferred
 from podpath.node.links import InterfaceAddress, Link
 from podpath.node.node import Netns
 from podpath.node.routing import LOCAL, MAIN, Nexthop, Route
@@ -77,8 +78,9 @@ def _connected_routes(item: InterfaceAddress, links: Mapping[str, Link]) -> Iter
 
 
 def _implied(item: InterfaceAddress, prefix: Prefix, kind: str, table: int, *, scope: str) -> Route:
+    basis = item.inferred.by if item.inferred is not None else Basis.IMPLIED
     return Route(
         prefix=prefix, type=kind, nexthops=(Nexthop(link=item.link),), table=table, scope=scope, protocol="kernel",
         prefsrc=item.address if item.address.family == 4 else None, span=item.span,
-        inferred=f"the address {item.address} on {item.link} implies it",
+        inferred=Inferred(basis, f"the address {item.address} on {item.link} implies it", item.span),
     )  # fmt: skip

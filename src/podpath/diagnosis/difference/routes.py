@@ -77,11 +77,11 @@ def _policy_rule(netns: str, rule: PolicyRule, *, taken: bool) -> Difference:
 
 
 def _route_identity(route: Route) -> Hashable:
-    return replace(route, span=None, inferred="", protocol="", nexthops=tuple(sorted(route.nexthops, key=repr)))
+    return replace(route, span=None, inferred=None, protocol="", nexthops=tuple(sorted(route.nexthops, key=repr)))
 
 
 def _rule_identity(rule: PolicyRule) -> Hashable:
-    return replace(rule, span=None, inferred="")
+    return replace(rule, span=None, inferred=None)
 
 
 def _key(route: Route) -> tuple[object, ...]:
