@@ -109,4 +109,4 @@ def _spoken_of(draft: NodeDraft) -> Iterator[tuple[Address, Mention]]:
                 yield address, Mention(service.span, f"an endpoint of {service.namespace}/{service.name}")
     for pod in draft.pods:
         if pod.address is not None:
-            yield pod.address, Mention(pod.span, f"pod {pod.namespace}/{pod.name}")
+            yield pod.address, Mention(pod.span, f"pod {pod.namespace}/{pod.name}", shown=True)

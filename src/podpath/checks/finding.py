@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from podpath.checks.cause import Claim, PacketStory
 from podpath.datapath.trace import Branch
-from podpath.net.provenance import Span
+from podpath.net.provenance import Inferred, Span
 from podpath.node.change import Change
 
 SEVERITIES = ("cause", "fault", "risk", "note")
@@ -65,5 +65,7 @@ class Finding:
     """The words within the evidence lines that decide: `INVALID`, `1002`; reports mark them."""
     history: tuple[str, ...] = ()
     """What logs say led to it, in order; empty where none does."""
+    rests_on: tuple[Inferred, ...] = ()
+    """What it rests on that nothing states; where there is any, it is possible, and its cure is described, never commanded."""
     shown_by: Branch | None = None
     """The walk that shows it break; None for what no walk sees."""

@@ -21,12 +21,13 @@ from podpath.datapath.segment import Segment, Station, is_bridge, survey
 from podpath.datapath.skb import Walk
 from podpath.net.addresses import Address, Mac
 from podpath.net.packet import Packet
-from podpath.net.provenance import Option, Span
+from podpath.net.provenance import Basis, Inferred, Option, Span
 from podpath.node.links import Link, Neighbour
 
 FUNCTION = "net/core/neighbour.c:neigh_resolve_output v6.12"
 WITHOUT_ARP = frozenset({"tun", "ipip", "sit", "wireguard", "ppp", "gre", "xfrm", "vti"})
 """Kinds of device that have no link-layer addresses."""
+_BEYOND = Inferred(Basis.BEYOND, "whoever has the address beyond the node answers for it")
 _FIXED = frozenset({"PERMANENT", "NOARP"})
 _USABLE = frozenset({"REACHABLE", "STALE", "DELAY", "PROBE"})
 
@@ -42,6 +43,8 @@ class Resolution(NamedTuple):
     """Who answered an ARP request, and so learned the MAC of its sender."""
     sender: Address | None = None
     """The sender address of the ARP request."""
+    rests_on: Inferred | None = None
+    """How the entry, or the address of who answers, is known, where no listing states it."""
 
 
 def _needs_arp(link: Link) -> bool:
@@ -95,7 +98,7 @@ def _resolve(walk: Walk, namespace: Namespace, link: Link, destination: Destinat
     target = question.target
     entry = namespace.neighbours.get((link.name, target))
     if entry is not None and entry.mac is not None and entry.state in _FIXED:
-        return Resolution(entry.mac, reasons.EntryUsed(target, entry.mac, entry.state), _span(entry))
+        return Resolution(entry.mac, reasons.EntryUsed(target, entry.mac, entry.state), _span(entry), rests_on=entry.inferred)
     master = namespace.links.get(link.master) if link.master is not None else None
     if master is not None and master.bridge is not None:
         return Resolution(None, reasons.AskedOnPort(target, link.name, master.name), failed=True)
@@ -109,7 +112,7 @@ def _resolve(walk: Walk, namespace: Namespace, link: Link, destination: Destinat
         if answer(walk, station, question.sender, target, proxy=True) is None:
             return _answered(walk, station, target, entry)
     if entry is not None and entry.mac is not None and entry.state in _USABLE:
-        return Resolution(entry.mac, reasons.EntryUsed(target, entry.mac, entry.state), _span(entry))
+        return Resolution(entry.mac, reasons.EntryUsed(target, entry.mac, entry.state), _span(entry), rests_on=entry.inferred)
     if refusal is not None:
         return Resolution(None, reasons.ArpRefused(target, refusal), failed=True)
     return _presume(walk, namespace, link, destination, around, question)
@@ -131,7 +134,20 @@ def _taught(walk: Walk, station: Station, target: Address, entry: Neighbour | No
 def _answered(walk: Walk, station: Station, target: Address, entry: Neighbour | None) -> Resolution:
     mac = walk.engine.namespace(station.netns).mac(station.link)
     spans = _span(entry) if entry is not None and entry.mac == mac else ()
-    return Resolution(mac, reasons.AnsweredBy(target, station.link.name, station.netns, mac), spans, asked=station)
+    return Resolution(
+        mac,
+        reasons.AnsweredBy(target, station.link.name, station.netns, mac),
+        spans,
+        asked=station,
+        rests_on=_owned_by(walk, station, target),
+    )
+
+
+def _owned_by(walk: Walk, station: Station, target: Address) -> Inferred | None:
+    """Tell how it is known that a station has the address that it answers for; a guess where nothing shows it there."""
+    netns = walk.engine.namespace(station.netns).netns
+    own = next((item for item in netns.addresses.items if item.address == target), None)
+    return own.inferred if own is not None else netns.inferred
 
 
 def _presume(
@@ -155,7 +171,7 @@ def _presume(
     unseen = is_bridge(link) and not namespace.netns.links.complete
     if around.exits or unseen or _has_spoken(walk, namespace, link, target):
         mac = outside_mac(namespace, link, target)
-        return Resolution(mac, reasons.PresumedToAnswer(target, mac), _span(entry))
+        return Resolution(mac, reasons.PresumedToAnswer(target, mac), _span(entry), rests_on=_BEYOND)
     return _ask_proxy(walk, around, target, link)
 
 

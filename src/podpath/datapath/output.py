@@ -58,9 +58,10 @@ def _record(walk: Walk, skb: Skb, decided: OutputRoute, stage: str) -> None:
         return
     name = destination.link.name if destination.link is not None else None
     near = found.near if found is not None else ()
+    rests_on = found.rests_on if found is not None else None
     reason = routes.RoutedOut(skb.packet.dst, name, destination.gateway)
     function = FUNCTION if stage == "route output" else REROUTE
-    walk.step(stage, skb, function, skb.packet, "route", reason, spans=destination.spans, near=near, link=name)
+    walk.step(stage, skb, function, skb.packet, "route", reason, spans=destination.spans, near=near, link=name, rests_on=rests_on)
 
 
 def _fail(walk: Walk, skb: Skb, decided: OutputRoute) -> Rejected:

@@ -126,21 +126,28 @@ def _record(walk: Walk, skb: Skb, link: Link, decided: InputRoute) -> Next:
     packet, check, found = skb.packet, decided.check, decided.found
     if check.reason is not None:
         word = "drop" if check.cause else "pass"
-        walk.step("rp_filter", skb, VALIDATION, packet, word, check.reason, spans=check.spans, link=link.name)
+        walk.step(
+            "rp_filter", skb, VALIDATION, packet, word, check.reason, spans=check.spans, link=link.name, rests_on=check.rests_on
+        )
     near = found.near if found is not None else ()
+    rests_on = found.rests_on if found is not None else None
     if decided.cause:
         if not check.cause and decided.reason is not None:
-            walk.step("route input", skb, FUNCTION, packet, "drop", decided.reason, spans=decided.spans, near=near)
+            walk.step(
+                "route input", skb, FUNCTION, packet, "drop", decided.reason, spans=decided.spans, near=near, rests_on=rests_on
+            )
         return _refuse(walk, skb, decided)
     skb.destination = destination = decided.destination
     if decided.path == "local" or destination is None:
         if decided.reason is not None:
-            walk.step("route input", skb, FUNCTION, packet, "local", decided.reason, spans=decided.spans)
+            walk.step("route input", skb, FUNCTION, packet, "local", decided.reason, spans=decided.spans, rests_on=rests_on)
         return paths.LOCAL
     skb.oif = out = destination.link
     name = out.name if out is not None else None
     reason = routes.RoutedOn(packet.dst, name, destination.gateway)
-    walk.step("route input", skb, FUNCTION, packet, "forward", reason, spans=destination.spans, near=near, link=name)
+    walk.step(
+        "route input", skb, FUNCTION, packet, "forward", reason, spans=destination.spans, near=near, link=name, rests_on=rests_on
+    )
     return paths.FORWARD
 
 

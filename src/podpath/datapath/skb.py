@@ -12,7 +12,7 @@ from podpath.datapath.reasons import Reason
 from podpath.datapath.trace import NearMiss, RuleHit, Step
 from podpath.net.addresses import Address, Mac
 from podpath.net.packet import Packet
-from podpath.net.provenance import Span
+from podpath.net.provenance import Inferred, Span
 from podpath.node.links import Link
 from podpath.node.netfilter import ConnTuple
 from podpath.node.node import Netns, Node
@@ -139,7 +139,8 @@ class Walk:
         spans: tuple[Span, ...] = (),
         near: tuple[NearMiss, ...] = (),
         link: str | None = None,
+        rests_on: Inferred | None = None,
     ) -> None:
         """Record a decision on the packet; `skb.packet` is what it is after it."""
-        fields = (stage, skb.netns.name, function, before, skb.packet, decision, reason, spans, near, link)
+        fields = (stage, skb.netns.name, function, before, skb.packet, decision, reason, spans, near, link, rests_on)
         self.steps.append(tuple.__new__(Step, fields))  # the constructor of a named tuple unpacks its arguments once more

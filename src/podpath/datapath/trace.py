@@ -11,7 +11,7 @@ from podpath.datapath.reasons.failures import Failure
 from podpath.datapath.reasons.near import NearReason
 from podpath.net.packet import Packet
 from podpath.net.probe import Probe
-from podpath.net.provenance import Span
+from podpath.net.provenance import Inferred, Span
 from podpath.node.netfilter import ConntrackEntry, Rule
 from podpath.node.nftables import NftRule
 
@@ -37,6 +37,8 @@ class Step(NamedTuple):
     """What almost decided instead: a rule that missed by one match, a route beaten by its metric."""
     link: str | None = None
     """The device that the packet is on or goes to, where that is the point of the step."""
+    rests_on: Inferred | None = None
+    """How what decided is known, where no listing states it: a route, a neighbour, the other end of a veth pair."""
 
 
 class RuleHit(NamedTuple):

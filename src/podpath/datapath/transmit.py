@@ -57,12 +57,14 @@ def find_neighbour(walk: Walk, skb: Skb) -> Next:
         return _unreachable(walk, skb, found)
     walk.resolved.add((namespace.name, link.name, destination.gateway or before.dst))
     skb.packet = with_macs(before, namespace.mac(link), found.mac)
-    walk.step("neighbour", skb, FUNCTION, before, "resolve", found.reason, spans=found.spans, link=link.name)
+    walk.step(
+        "neighbour", skb, FUNCTION, before, "resolve", found.reason, spans=found.spans, link=link.name, rests_on=found.rests_on
+    )
     return None
 
 
 def _unreachable(walk: Walk, skb: Skb, found: Resolution) -> Dropped | Rejected:
-    walk.step("neighbour", skb, FUNCTION, skb.packet, "reject", found.reason, spans=found.spans)
+    walk.step("neighbour", skb, FUNCTION, skb.packet, "reject", found.reason, spans=found.spans, rests_on=found.rests_on)
     ended = reject(walk, skb, "neighbour failed", "icmp-host-unreachable")
     if skb.iif is None and isinstance(ended, Rejected):
         # The error goes to the own host, over lo, and tells the socket (net/ipv4/route.c:ipv4_link_failure v6.12).

@@ -6,6 +6,7 @@ from podpath.datapath import wire
 from podpath.datapath.paths import RECEIVE, Next
 from podpath.datapath.reasons.devices import HandedToPeer
 from podpath.datapath.skb import Skb, Walk
+from podpath.net.provenance import Known
 from podpath.node.links import Link, Peer
 
 FUNCTION = "drivers/net/veth.c:veth_xmit v6.12"
@@ -17,8 +18,9 @@ def emit(walk: Walk, skb: Skb, link: Link) -> Next:
     if peer is None:
         return wire.leave(walk, skb, link)
     crosses = peer.netns != skb.netns.name
+    rests_on = link.peer.inferred if isinstance(link.peer, Known) else None
     reason = HandedToPeer(link.name, peer.link, peer.netns, crosses)
-    walk.step("device transmit", skb, FUNCTION, skb.packet, "hop", reason, link=link.name)
+    walk.step("device transmit", skb, FUNCTION, skb.packet, "hop", reason, link=link.name, rests_on=rests_on)
     enter(walk, skb, peer)
     return RECEIVE
 

@@ -12,7 +12,7 @@ FUNCTION = "net/core/dev.c:dev_hard_start_xmit v6.12"
 
 def leave(walk: Walk, skb: Skb, link: Link) -> Transmitted:
     """Send the frame out of the node."""
-    reason: LeftNode | LeftByPort = LeftNode(link.name, link.inferred)
+    reason: LeftNode | LeftByPort = LeftNode(link.name, link.inferred.why if link.inferred is not None else "")
     namespace = walk.engine.namespace(skb.netns.name)
     master = link.bond_slave_of or link.master
     if master is not None and skb.port is None:

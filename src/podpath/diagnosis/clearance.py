@@ -19,8 +19,10 @@ from podpath.diagnosis.forbids import (
     NothingWalked,
     NotShown,
     NotWalkedToTheEnd,
+    RestsOnInference,
     SomeBranchesFail,
 )
+from podpath.diagnosis.resting import list_guesses
 from podpath.diagnosis.unmodelled import find_unmodelled
 from podpath.diagnosis.unread import NotModelled, forbid_by_gaps
 from podpath.net.probe import Probe
@@ -48,6 +50,8 @@ def forbid_all_clear(case: Case, walked: Sequence[Walked], suggested: Iterable[P
     for one in walked:
         found += _judge(one)
         found += _judge_alternatives(case, one)
+        guesses = list_guesses(case.node, one.conversation)
+        found += [RestsOnInference(probe=one.probe, guesses=guesses)] if guesses and not one.works else []
     passed = {trace_netns for one in walked for trace_netns in _passed(one.conversation)}
     found += forbid_by_gaps(case.gaps)
     found += _find_unshown(case.node, walked, passed)

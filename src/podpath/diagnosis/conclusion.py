@@ -73,7 +73,7 @@ def _choose_sure(explanations: Sequence[Explanation]) -> Explanation | None:
     """Give the best explanation where it is sure, else the best one in which nothing is a guess."""
     if is_certain(explanations[0], explanations):
         return explanations[0]
-    return next((other for other in explanations if not other.guesses and not other.broken), None)
+    return next((other for other in explanations if other.is_stated and not other.broken), None)
 
 
 def _weigh_possibilities(explanations: Sequence[Explanation], symptoms: Sequence[Symptom], flows: Sequence[Probe]) -> Conclusion:
@@ -81,7 +81,7 @@ def _weigh_possibilities(explanations: Sequence[Explanation], symptoms: Sequence
     shown = [other for other in explanations if other.broken <= best.broken][:POSSIBILITIES]
     firsts: list[Finding] = []
     for explanation in shown:
-        firsts += list(make_findings(explanation, symptoms, flows))[:1]
+        firsts += list(make_findings(explanation, symptoms, flows, sure=False))[:1]
     explained = {id(judgement.symptom) for other in shown for judgement in other.explained}
     return Conclusion(
         possible=weigh(firsts, [len(explanation.explained) for explanation in shown]),

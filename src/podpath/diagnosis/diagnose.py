@@ -25,15 +25,14 @@ from podpath.diagnosis.flows import OUTSIDE, derive_flows, suggest_probes
 from podpath.diagnosis.forbids import Forbids
 from podpath.diagnosis.meeting import add_observations, find_partings
 from podpath.diagnosis.questions import ask_for_clearance, ask_for_ends, ask_for_findings
+from podpath.diagnosis.resting import is_made_up
 from podpath.diagnosis.symptoms import Symptom, collect_symptoms
 from podpath.diagnosis.verdict import Verdict
 from podpath.diagnosis.worlds import DEVIATIONS, LIMIT, Judgement, World, judge
 from podpath.net.probe import Probe
 from podpath.node.case import Case, Unplaced
-from podpath.node.node import HOST
+from podpath.node.node import HOST, Node
 
-MADE_UP = ("veth-of-", "lxc-of-", "cali-of-", "pod-router", "(")
-"""How names begin that stand for devices of which no output shows the name."""
 POLICIES = ("dropped-by-rule", "no-listener", "untracked", "no-route", "neighbour-failed", "hairpin")
 """What may be meant so: it is a fault only where somebody says that the connection should work."""
 
@@ -69,7 +68,7 @@ def diagnose(case: Case, probes: tuple[Probe, ...] = (), good: Case | None = Non
         questions=_questions(verdict, concluded, findings, unplaced, forbids),
         contradictions=case.contradictions,
         gaps=case.gaps,
-        notes=(*_notes(findings, concluded), *_unplaced_notes(unplaced)),
+        notes=(*_notes(case.node, findings, concluded), *_unplaced_notes(unplaced)),
         partings=tuple(find_partings(judgements)),
         forbids=forbids,
     )
@@ -152,11 +151,11 @@ def _broken_flows(base: World, flows: Sequence[Probe]) -> Iterator[Symptom]:
         explanation = assess(base, (symptom,))
         causes = [blame.cause for blame in explanation.blames]
         ours = all(cause.step.netns == HOST and cause.check not in POLICIES for cause in causes)
-        if explanation.explained and not explanation.guesses and causes and ours:
+        if explanation.explained and explanation.is_stated and causes and ours:
             yield symptom
 
 
-def _notes(findings: Sequence[Finding], concluded: Conclusion) -> Iterator[str]:
+def _notes(node: Node, findings: Sequence[Finding], concluded: Conclusion) -> Iterator[str]:
     lost = {word for finding in findings if finding.check == foreign_arp.NAME for word in finding.marks}
     for symptom in concluded.unexplained:
         if not {str(symptom.probe.src), str(symptom.probe.dst)} & lost:
@@ -166,16 +165,16 @@ def _notes(findings: Sequence[Finding], concluded: Conclusion) -> Iterator[str]:
             yield f"The evidence says that {judgement.symptom.probe} works, but the walk does not deliver it."
         if judgement.conversation.truncated:
             yield f"{judgement.symptom.probe} has more branches than were walked; the likeliest were."
-    yield from _made_up_names(findings)
+    yield from _made_up_names(node, findings)
 
 
-def _made_up_names(findings: Sequence[Finding]) -> Iterator[str]:
+def _made_up_names(node: Node, findings: Sequence[Finding]) -> Iterator[str]:
     """Say which devices that a finding speaks of are known by inference alone: their names are made up."""
     names: dict[str, None] = {}
     for finding in findings:
         for trace in finding.shown_by.traces if finding.shown_by is not None else ():
             for step in trace.steps:
-                if step.link is not None and step.link.startswith(MADE_UP):
+                if step.netns == HOST and step.link is not None and is_made_up(node, step.link):
                     names[step.link] = None
     if names:
         yield f"{', '.join(names)}: no output shows what such a device is called; the name stands for it."

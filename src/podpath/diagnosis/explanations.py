@@ -10,8 +10,10 @@ from typing import NamedTuple
 from podpath.checks.cause import Cause
 from podpath.diagnosis.causes import find_cause
 from podpath.diagnosis.hypotheses import suppose_unshown, turn_stated_facts
+from podpath.diagnosis.resting import find_guesses
 from podpath.diagnosis.symptoms import Symptom
 from podpath.diagnosis.worlds import Judgement, Supposition, World, judge, list_worlds
+from podpath.net.provenance import Inferred
 from podpath.node.case import Case
 from podpath.node.node import HOST
 
@@ -85,6 +87,19 @@ class Explanation:
         return tuple({item.fact: item for item in made}.values())
 
     @property
+    def inferences(self) -> tuple[Inferred, ...]:
+        """Return the guesses of the assembly that its causes rest on: what no output shows, and the walk took for granted."""
+        found: list[Inferred] = []
+        for cause, judged in self.blames:
+            found += find_guesses(self.world.node, judged[0].symptom.probe, cause)
+        return tuple(dict.fromkeys(found))
+
+    @property
+    def is_stated(self) -> bool:
+        """Tell whether every part of it is stated, or follows from what is."""
+        return not self.guesses and not self.inferences
+
+    @property
     def plausibility(self) -> float:
         """Weigh equals: the commonest fault first, less for every supposition."""
         prior = max((PRIORS.get(blame.cause.check, RARE) for blame in self.blames), default=RARE)
@@ -98,7 +113,7 @@ class Explanation:
             self.broken,
             -len(self.explained),
             self.contradicted,
-            bool(self.guesses),
+            not self.is_stated,
             -self.matched,
             -self.plausibility,
             len(stated),
@@ -130,7 +145,7 @@ def _made_up_start(world: World, judgement: Judgement) -> Iterator[Supposition]:
 def explain(case: Case, symptoms: Sequence[Symptom]) -> tuple[Explanation, ...]:
     """Give every explanation of at least one failing connection, the best first, one for each set of causes."""
     found = _rank(list_worlds(World(case.node), list(_alternatives(case)), symptoms), symptoms)
-    if found and not found[0].guesses and is_certain(found[0], found):
+    if found and found[0].is_stated and is_certain(found[0], found):
         return found
     supposed = _rank(suppose_unshown(case, symptoms), symptoms)
     keys = {explanation.key for explanation in found}
@@ -174,7 +189,7 @@ def is_certain(best: Explanation, others: Sequence[Explanation]) -> bool:
     """
     if best.broken:
         return False
-    if not best.guesses:
+    if best.is_stated:
         return True
     rivals = [other for other in others if other is not best and not other.broken and len(other.explained) >= len(best.explained)]
     return not rivals and best.matched >= TELLING_FRAMES and not best.contradicted

@@ -17,6 +17,7 @@ from podpath.diagnosis.narrative import telling_steps
 from podpath.diagnosis.proof import Prover
 from podpath.diagnosis.repairs import PREVENTIONS, list_repairs
 from podpath.diagnosis.repairs_rules import move_to
+from podpath.diagnosis.resting import find_guesses
 from podpath.diagnosis.symptoms import Symptom
 from podpath.diagnosis.worlds import Judgement, Supposition
 from podpath.net.probe import Probe
@@ -34,20 +35,21 @@ SOMETHING_ELSE = 1.25
 
 
 def make_findings(
-    explanation: Explanation, symptoms: Sequence[Symptom], flows: Sequence[Probe], certainty: float = 1.0
+    explanation: Explanation, symptoms: Sequence[Symptom], flows: Sequence[Probe], *, sure: bool = True
 ) -> Iterator[Finding]:
     """Give a finding for each cause of an explanation, repaired and proven in the explanation's own world."""
     for cause, judged in explanation.blames:
-        yield _make(explanation, cause, judged, Prover(explanation.world, judged[0], cause, symptoms, flows), certainty)
+        yield _make(explanation, cause, judged, Prover(explanation.world, judged[0], cause, symptoms, flows), sure=sure)
 
 
-def _make(explanation: Explanation, cause: Cause, judged: Sequence[Judgement], prover: Prover, certainty: float) -> Finding:
+def _make(explanation: Explanation, cause: Cause, judged: Sequence[Judgement], prover: Prover, *, sure: bool) -> Finding:
     suppositions = explanation.world.suppositions
     stated = (*suppositions, *(item for item in _stated(judged[0]) if item.fact not in {other.fact for other in suppositions}))
     differences = tuple(_differences(judged[0], suppositions))
     settled = replace(cause, place=find_rule(prover.node, cause.step) if cause.place is not None else None)
     candidates = chain(_by_difference(prover.node, settled, differences), list_repairs(prover.node, settled))
     repairs = prover.prove(candidates)
+    rests_on = () if sure else find_guesses(explanation.world.node, judged[0].symptom.probe, cause)
     evidence = _evidence(cause, judged, stated, differences)
     return Finding(
         check=cause.check,
@@ -56,12 +58,17 @@ def _make(explanation: Explanation, cause: Cause, judged: Sequence[Judgement], p
         evidence=tuple(dict.fromkeys((*evidence[:1], *(rule.span for rule in _moved(repairs)), *evidence[1:]))),
         reasoning=(*_stories(cause), *_supposed(stated), *_where_it_works(differences)),
         breaks=tuple(dict.fromkeys(judgement.symptom.words for judgement in judged)),
-        repairs=repairs,
+        repairs=tuple(map(_describe, repairs)) if rests_on else repairs,
+        rests_on=rests_on,
         prevention=PREVENTIONS.get(cause.check, ""),
-        certainty=certainty,
         marks=marks_of(cause),
         shown_by=cause.branch,
     )
+
+
+def _describe(repair: Repair) -> Repair:
+    """Return a cure as a description: nobody runs a command for a thing that may not be there, and its proof shares the guess."""
+    return Repair(title=repair.title, commands=())
 
 
 def _moved(repairs: Sequence[Repair]) -> Iterator[Rule]:

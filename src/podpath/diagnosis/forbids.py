@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from podpath.datapath.trace import Assumption, Undecided
 from podpath.diagnosis.unread import InputCut, LinesUnread, NotModelled
 from podpath.net.probe import Probe
-from podpath.net.provenance import Span
+from podpath.net.provenance import Inferred, Span
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +73,19 @@ class NotShown:
     spans: tuple[Span, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestsOnInference:
+    """A connection was walked over what nothing states: a namespace, a route or an owner of an address that was guessed."""
+
+    probe: Probe
+    guesses: tuple[Inferred, ...]
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """Return the lines that the guesses were concluded from."""
+        return tuple(dict.fromkeys(guess.source for guess in self.guesses if guess.source is not None))
+
+
 Forbids = (
     NothingWalked
     | SomeBranchesFail
@@ -83,5 +96,6 @@ Forbids = (
     | LinesUnread
     | InputCut
     | NotShown
+    | RestsOnInference
 )
 """One reason why "nothing wrong" may not be said."""

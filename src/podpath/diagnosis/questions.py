@@ -17,6 +17,7 @@ from podpath.diagnosis.forbids import (
     NothingWalked,
     NotShown,
     NotWalkedToTheEnd,
+    RestsOnInference,
     SomeBranchesFail,
 )
 from podpath.diagnosis.unread import InputCut, LinesUnread, NotModelled
@@ -147,6 +148,8 @@ def _clearing(one: Forbids) -> Iterator[Question]:  # one arm for each thing tha
             yield Question(fact=what, ask=ask, decides=())
         case NotShown(what=what, netns=netns, ask=ask):
             yield Question(fact=f"{what} of netns {netns}", ask=ask, decides=())
+        case RestsOnInference(guesses=guesses):
+            yield Question(fact=guesses[0].why, ask="podpath snapshot -o node.tar.gz", decides=())
         case LinesUnread() | InputCut() | BranchesTruncated():
             return
         case _:

@@ -103,8 +103,10 @@ class Basis(Enum):
     """The kernel makes it by itself from what is stated: the connected route of an address, `lo`, the default policy rules."""
     SHOWN = "shown"
     """A line shows it, though it is no listing: a captured frame, a command that made it, a route that names a device."""
+    BEYOND = "beyond"
+    """It is out there, where the model ends: a router of another network is taken to answer and to do its part."""
     GUESSED = "guessed"
-    """No line says so: a namespace behind a veth, a router out there, an address that stands for one. It may be otherwise."""
+    """No line says so: a namespace behind a veth, a route of the host, an address that stands for one. It may be otherwise."""
 
 
 class Inferred(NamedTuple):

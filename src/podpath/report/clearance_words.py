@@ -12,6 +12,7 @@ from podpath.diagnosis.forbids import (
     NothingWalked,
     NotShown,
     NotWalkedToTheEnd,
+    RestsOnInference,
     SomeBranchesFail,
 )
 from podpath.diagnosis.unread import InputCut, LinesUnread, NotModelled
@@ -39,6 +40,7 @@ _NAMES: dict[type[Forbids], tuple[str, str]] = {
     NotWalkedToTheEnd: ("{0} walk is undecided", "{0} walks are undecided"),
     NotModelled: ("{0} thing is not modelled", "{0} things are not modelled"),
     LinesUnread: ("{0} place was not read", "{0} places were not read"),
+    RestsOnInference: ("{0} walk rests on what is not shown", "{0} walks rest on what is not shown"),
     InputCut: ("{0} input was cut", "{0} inputs were cut"),
     NotShown: ("{0} listing is not shown whole", "{0} listings are not shown whole"),
 }
@@ -72,6 +74,8 @@ def say_forbids(one: Forbids) -> str:  # one arm for each kind of reason
             return f"Only a part of the input was read: {gaps[0].why}."
         case NotShown(what=what, netns=netns):
             return f"No output shows {what} of netns {netns} whole: what is not shown was taken for absent."
+        case RestsOnInference(probe=probe, guesses=guesses):
+            return f"{probe} was walked over what no output shows: {guesses[0].why}."
         case _:
             assert_never(one)
 

@@ -23,6 +23,8 @@ from podpath.report.sentences.questions import spell_answer, spell_fact
 from podpath.report.style import Style
 
 WEIGHTY = ("cause", "fault")
+ORDER = "First stands what explains most of what fails, then what takes least for granted, then what is met most often."
+"""Why possibilities are told in this order."""
 SHOWN, FORBIDS_SHOWN, WALKED_SHOWN = 3, 6, 6
 """How many of a long list are shown where the reader did not ask for all."""
 
@@ -134,15 +136,24 @@ def _possibilities(diagnosis: Diagnosis, style: Style) -> list[str]:
 def _alternatives(findings: Sequence[Finding], style: Style) -> list[str]:
     lines: list[str] = []
     for number, finding in enumerate(findings, 1):
-        share = style.paint("dim", f"({finding.certainty:.0%})")
-        lines += ["", *style.wrap(f"{escape(spell_claim(finding.claim))} {share}", f"{number}. ")]
+        lines += ["", *style.wrap(escape(spell_claim(finding.claim)), f"{number}. ")]
+        lines += _why_uncertain(finding, style)
         for link in (*finding.reasoning, *finding.history):
             lines += style.wrap(escape(spell_link(link)), "   ")
         lines += [f"     {style.paint('dim', escape(quote(span)))}" for span in finding.evidence[:SHOWN]]
         lines += [line for item in finding.breaks for line in style.wrap(escape(item), "   explains: ", "     ")]
         for repair in finding.repairs[:1]:
             lines += [f"   if so: {style.paint('command', escape(command))}" for command in repair.commands]
-    return lines
+            lines += [] if repair.commands else style.wrap(escape(repair.title), "   if so: ", "     ")
+    return [*lines, "", *style.wrap(ORDER, "")] if len(findings) > 1 else lines
+
+
+def _why_uncertain(finding: Finding, style: Style) -> list[str]:
+    """Say what a possibility rests on that no output shows."""
+    if not finding.rests_on:
+        return []
+    guesses = "; ".join(escape(guess.why) for guess in finding.rests_on[:SHOWN])
+    return style.wrap(f"It rests on what no output shows ({guesses}).", "   ")
 
 
 def _questions(questions: Sequence[Question], style: Style) -> list[str]:

@@ -99,7 +99,7 @@ def test_each_node_of_a_ticket_is_diagnosed(tmp_path: Path) -> None:
     done = podpath("diagnose", file, "--json")
     document = json.loads(done.stdout)
     assert (done.returncode, document["node"], document["findings"][0]["check"]) == (1, "node2", "ip-forward")
-    assert "node1: nothing wrong was found there" in document["notes"][0]
+    assert "node1: it is undecided there" in document["notes"][0]
     assert "on node2: The host does not forward packets" in podpath("diagnose", file).stdout
     other = podpath("diagnose", file, "--node", "node1", "--json")
     assert (other.returncode, json.loads(other.stdout)["verdict"]) == (0, "none")

@@ -33,6 +33,8 @@ class Mention(NamedTuple):
     what: str
     certain: bool = False
     """True where it is the address of a pod of this node for sure."""
+    shown: bool = False
+    """True where the line says that a pod has the address."""
 
 
 class Mentioned(NamedTuple):
@@ -135,7 +137,7 @@ def _make_seed(draft: NodeDraft, bridge: IfName, own: InterfaceAddress, pod: Men
     return PodSeed(
         address=address,
         reason=f"{mention.span or 'the evidence'}: {mention.what} with {address}, of the range of {bridge} ({own.prefix}); {how}",
-        shown=mac is not None or mention.certain,
+        shown=mac is not None or mention.certain or mention.shown,
         span=mention.span,
         host_link=port,
         bridge=bridge,

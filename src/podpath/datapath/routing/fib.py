@@ -15,7 +15,7 @@ from podpath.datapath.reasons import near
 from podpath.datapath.reasons.routes import Lookup, NoRoute, PolicyRuleRefuses, RouteRefuses
 from podpath.datapath.trace import NearMiss
 from podpath.net.addresses import WIDTH, Address, Family
-from podpath.net.provenance import Span
+from podpath.net.provenance import Inferred, Span
 from podpath.node.routing import LOCAL, Nexthop, PolicyRule, Route
 
 ERRORS: dict[str, str] = {
@@ -65,6 +65,11 @@ class FibResult(NamedTuple):
     def type(self) -> str:
         """The route's type; `unreachable` where there is none."""
         return self.route.type if self.route is not None else "unreachable"
+
+    @property
+    def rests_on(self) -> Inferred | None:
+        """Return how the route is known, where no listing states it."""
+        return self.route.inferred if self.route is not None else None
 
 
 NO_ROUTE = FibResult("ENETUNREACH")

@@ -14,7 +14,7 @@ from podpath.datapath.reasons import routes
 from podpath.datapath.reasons.routes import SourceReason
 from podpath.datapath.routing.assumed import look_up
 from podpath.datapath.routing.fib import FibResult, Flow
-from podpath.net.provenance import Known, Option, Span
+from podpath.net.provenance import Inferred, Known, Option, Span
 from podpath.node.links import Link
 from podpath.node.node import Netns
 
@@ -33,6 +33,8 @@ class SourceCheck(NamedTuple):
     reason: SourceReason | None = None
     """Why; None where there is nothing to tell."""
     spans: tuple[Span, ...] = ()
+    rests_on: Inferred | None = None
+    """How the route back is known, where no listing states it."""
 
 
 PASSED = SourceCheck()
@@ -127,13 +129,13 @@ def _has_address(walk: Walk, namespace: Namespace, link: Link) -> bool:
 
 
 def _passed(flow: Flow, link: Link, mode: int, found: FibResult) -> SourceCheck:
-    return SourceCheck("", routes.ReversePathHolds(flow.src or flow.dst, link.name, mode), found.spans)
+    return SourceCheck("", routes.ReversePathHolds(flow.src or flow.dst, link.name, mode), found.spans, found.rests_on)
 
 
 def _not_unicast(flow: Flow, link: Link, found: FibResult) -> SourceCheck:
     kind = found.type
     cause = "local source" if kind == "local" else "invalid source"
-    return SourceCheck(cause, routes.SourceOfType(flow.src or flow.dst, link.name, kind), found.spans)
+    return SourceCheck(cause, routes.SourceOfType(flow.src or flow.dst, link.name, kind), found.spans, found.rests_on)
 
 
 def _explain(namespace: Namespace, flow: Flow, link: Link, mode: int, found: FibResult) -> SourceCheck:
@@ -147,4 +149,4 @@ def _explain(namespace: Namespace, flow: Flow, link: Link, mode: int, found: Fib
     spans = tuple(fact.span for fact in known if fact.span is not None) + found.spans
     unnumbered = mode > 1 and link.name not in namespace.by_link
     failed = routes.ReversePathFailed(flow.src or flow.dst, way_back, mode, link.name, unnumbered)
-    return SourceCheck("", failed, spans)
+    return SourceCheck("", failed, spans, found.rests_on)

@@ -72,7 +72,7 @@ def _neighbour(netns: str, mine: Neighbour, theirs: Neighbour) -> Difference:
         kind="neighbour", netns=netns,
         words=f"{mine.address} on {mine.link} is {mine.mac or mine.state} here, and {theirs.mac} where it works",
         here=spans_of(mine.span), there=spans_of(theirs.span), commands=(inside(netns, f"ip neigh flush to {mine.address}"),),
-        changes=(PutNeighbour(netns=netns, neighbour=replace(theirs, inferred="")),),
+        changes=(PutNeighbour(netns=netns, neighbour=replace(theirs, inferred=None)),),
     )  # fmt: skip
 
 

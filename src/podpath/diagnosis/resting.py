@@ -1,0 +1,90 @@
+"""What a cause rests on that nothing states: such a cause is possible, and never certain.
+
+A walk tells of each step how what decided it is known (`Step.rests_on`). Not every guess on the way bears on the cause: that a
+packet of the pod in question reaches the host is what the question says, and that a router out there answers decides nothing
+that happens before it. What bears is what decided itself, what decided in a namespace of which nothing is shown, and the host's
+own way to the place where it was decided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from podpath.checks.cause import Cause
+from podpath.datapath.trace import Conversation, Dropped, Rejected, Step, Trace
+from podpath.net.addresses import Address
+from podpath.net.probe import Probe
+from podpath.net.provenance import Inferred
+from podpath.node.node import HOST, Node
+
+ROUTING = frozenset({"route input", "route output", "reroute"})
+"""Stages in which a route of the namespace decides where a packet goes."""
+
+
+def find_guesses(node: Node, probe: Probe, cause: Cause) -> tuple[Inferred, ...]:
+    """Return the guesses that a cause rests on, in the order in which its packets met them; empty where all of it is stated."""
+    found = [guess for step in _steps_before(cause) if (guess := _routed_by_guess(step)) is not None]
+    found += _behind_decision(node, probe, cause)
+    return tuple(dict.fromkeys(found))
+
+
+def list_guesses(node: Node, conversation: Conversation) -> tuple[Inferred, ...]:
+    """Return every guess that a connection was walked over."""
+    steps = [step for branch in conversation.branches for trace in branch.traces for step in trace.steps]
+    places = {step.netns for step in steps} & set(node.namespaces)
+    origins = [step.rests_on for step in steps] + [node.namespaces[name].inferred for name in sorted(places)]
+    return tuple(dict.fromkeys(guess for origin in origins if (guess := _guess(origin)) is not None))
+
+
+def _steps_before(cause: Cause) -> Iterator[Step]:
+    """Yield the steps of the cause's connection up to the one that decided."""
+    for trace in cause.branch.traces:
+        if trace is cause.trace:
+            yield from _until(trace, cause.step)
+            return
+        yield from trace.steps
+
+
+def _until(trace: Trace, last: Step) -> Iterator[Step]:
+    for step in trace.steps:
+        if step is last:
+            return
+        yield step
+
+
+def _routed_by_guess(step: Step) -> Inferred | None:
+    """Return the guess by which the host routed a packet; None where its route is stated."""
+    if step.netns != HOST or step.stage not in ROUTING:
+        return None
+    return _guess(step.rests_on)
+
+
+def _behind_decision(node: Node, probe: Probe, cause: Cause) -> Iterator[Inferred]:
+    """Yield the guesses that the deciding step itself stands on."""
+    step = cause.step
+    ended_there = isinstance(cause.trace.outcome, (Dropped, Rejected))
+    namespace = node.namespaces.get(step.netns) if ended_there else None
+    ends = (probe.src, probe.dst)
+    stand_ins = _guessed_addresses(node)
+    guesses = (
+        _guess(step.rests_on),
+        _guess(namespace.inferred) if namespace is not None else None,
+        *(stand_ins.get(end) for end in (step.before.src, step.before.dst) if end not in ends),
+    )
+    yield from (guess for guess in guesses if guess is not None)
+
+
+def _guessed_addresses(node: Node) -> Mapping[Address, Inferred]:
+    """Return the addresses that stand for ones which no output shows."""
+    items = (item for namespace in node.namespaces.values() for item in namespace.addresses.items)
+    return {item.address: item.inferred for item in items if item.inferred is not None and item.inferred.is_guess}
+
+
+def is_made_up(node: Node, device: str) -> bool:
+    """Tell whether no output shows what a device of the host is called: the assembly or the walk gave it a name."""
+    link = next((link for link in node.host.links.items if link.name == device), None)
+    return link is None or (link.inferred is not None and link.inferred.is_guess)
+
+
+def _guess(inferred: Inferred | None) -> Inferred | None:
+    return inferred if inferred is not None and inferred.is_guess else None

@@ -1,0 +1,100 @@
+"""The law of certainty: a cause that rests on a guess is possible, and no command is printed for its cure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from podpath.checks.no_route import NAME as NO_ROUTE
+from podpath.diagnosis.diagnose import diagnose
+from podpath.diagnosis.diagnosis import Diagnosis
+from podpath.diagnosis.forbids import RestsOnInference
+from podpath.diagnosis.resting import is_made_up
+from podpath.diagnosis.verdict import Verdict
+from podpath.net.provenance import Basis, Inferred
+from podpath.node.case import Case
+from podpath.node.node import HOST, Netns
+from podpath.report.diagnosis_text import render_diagnosis
+from podpath.report.style import Style
+from tests.diagnosis.scenes import BAD, GOOD, OUTSIDE, POD, attempt, case, cilium_node, known, whole
+
+PROBE = f"tcp {POD}:5000 > {OUTSIDE}:80"
+FAILING = case(whole(cilium_node(known(BAD))), attempt(PROBE))
+SOUND = case(whole(cilium_node(known(GOOD))))
+GUESS = Inferred(Basis.GUESSED, "nothing shows it")
+HARMLESS = [Inferred(basis, "it follows") for basis in (Basis.IMPLIED, Basis.SHOWN)]
+
+
+def with_routes(made: Case, inferred: Inferred | None) -> Case:
+    """Let the host's routes be known in a way."""
+    host = made.node.host
+    routes = tuple(replace(route, inferred=inferred) for route in host.routes.items)
+    return with_host(made, replace(host, routes=host.routes._replace(items=routes)))
+
+
+def with_host(made: Case, host: Netns) -> Case:
+    """Put another host into a case."""
+    return replace(made, node=replace(made.node, namespaces={**made.node.namespaces, HOST: host}))
+
+
+def causes(answer: Diagnosis) -> set[str]:
+    """Return the names of the causes."""
+    return {finding.check for finding in answer.findings if finding.severity == "cause"}
+
+
+def test_a_cause_on_stated_facts_is_certain() -> None:
+    """Nothing on the way to it was guessed."""
+    answer = diagnose(FAILING)
+    assert (Verdict.FAULT, ()) == (answer.verdict, answer.findings[0].rests_on)
+
+
+@pytest.mark.parametrize("inferred", HARMLESS, ids=str)
+def test_what_follows_from_stated_facts_leaves_it_certain(inferred: Inferred) -> None:
+    """The kernel's own routes, and those that a line shows, are as good as listed."""
+    assert diagnose(with_routes(FAILING, inferred)).verdict is Verdict.FAULT
+
+
+def test_a_guessed_route_makes_it_possible_and_uncommanded() -> None:
+    """The same cause is named, with what it rests on; its cure has a title, and neither commands nor a proof."""
+    answer = diagnose(with_routes(FAILING, GUESS))
+    named = [finding for finding in answer.findings if finding.check in causes(diagnose(FAILING))]
+    assert answer.verdict is Verdict.POSSIBLE
+    assert named
+    assert {(GUESS,)} == {finding.rests_on for finding in named}
+    assert {((), "")} >= {(repair.commands, repair.proven) for finding in named for repair in finding.repairs}
+
+
+@given(st.sampled_from(("routes", "namespace")))
+def test_a_walk_over_a_guess_is_no_all_clear(where: str) -> None:
+    """It works in the simulation because the simulation was made so."""
+    made = with_routes(SOUND, GUESS) if where == "routes" else SOUND
+    if where == "namespace":
+        guessed = {name: replace(one, inferred=GUESS) if name != HOST else one for name, one in made.node.namespaces.items()}
+        made = replace(made, node=replace(made.node, namespaces=guessed))
+    answer = diagnose(replace(made, attempts=(attempt(PROBE, "timeout"),)))
+    assert answer.verdict is not Verdict.NONE
+    assert not [finding for finding in answer.findings if finding.severity == "cause" and finding.certainty == 1]
+
+
+def test_an_asked_connection_over_a_guess_says_what_it_rests_on() -> None:
+    """The reason is a class of its own, with the guess."""
+    guessed = with_routes(SOUND, GUESS)
+    answer = diagnose(guessed, (attempt(PROBE).probe,))
+    assert RestsOnInference in {type(one) for one in answer.forbids}
+    assert answer.verdict is Verdict.POSSIBLE
+
+
+def test_possibilities_are_told_without_percentages() -> None:
+    """An order says what a share of certainty would only pretend to know."""
+    text = render_diagnosis(diagnose(with_routes(FAILING, GUESS)), Style(width=100))
+    assert "%" not in text
+    assert "rests on what no output shows (nothing shows it)" in " ".join(text.split())
+
+
+def test_a_device_that_nothing_names_is_made_up() -> None:
+    """What an output lists has its own name."""
+    assert [False, True] == [is_made_up(SOUND.node, name) for name in ("eth0", "(port of cni0)")]
+    assert NO_ROUTE not in causes(diagnose(SOUND))
