@@ -29,3 +29,16 @@ def test_a_line_that_almost_says_it_does_not() -> None:
 def test_silence_is_no_fault() -> None:
     """Where nobody says it, nothing is found."""
     assert find_by_lines(NAME, "all is well") == []
+
+
+def test_leases_of_two_clients_are_quoted_first() -> None:
+    """The server's own words name both, and say more than the client that declines."""
+    lines = (
+        "dhcpd: DHCPACK on 10.0.0.226 to 02:00:00:00:00:01 (a) via eth0",
+        "dhcpd: DHCPOFFER on 10.0.0.226 to 02:00:00:00:00:02 (b) via eth0",
+        "dhcpd: DHCPDECLINE of 10.0.0.226 from 02:00:00:00:00:02 via eth0",
+    )
+    (found,) = find_by_lines(NAME, *lines)
+    assert {one.text for one in found.evidence[:2]} == set(lines[:2])
+    (alone,) = find_by_lines(NAME, lines[1], lines[2])
+    assert alone.evidence[0].text == lines[2]

@@ -40,7 +40,7 @@ KINDS = (
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report what was said of it."""
+    """Report what was said of it; the leases come first where the same address was given to two clients."""
     said = find_said(case, *KINDS)
     if not said:
         return
@@ -50,4 +50,8 @@ def check(case: Case) -> Iterator[Finding]:
         breaks="connections to and from that address",
         cure="give one of the two hosts another address, and clones an identity of their own",
     )
-    yield tell(NAME, said, meaning)
+    given = [
+        message for message in find_said(case, MessageKind.LEASE_GIVEN) if message.values["address"] == get_value(said, "address")
+    ]
+    owners = {message.values["mac"].lower(): message for message in reversed(given)}
+    yield tell(NAME, (*(owners.values() if len(owners) > 1 else ()), *said), meaning)
