@@ -1,0 +1,46 @@
+"""What people say is wrong, taken from the prose of a ticket: it says what to ask about, and is no evidence of any state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from podpath.net.addresses import Address
+from podpath.net.failures import FailureKind
+from podpath.net.provenance import Span
+
+
+class End(StrEnum):
+    """What sort of thing stands at an end of a connection, in the words of people."""
+
+    POD = "pod"
+    CONTAINER = "container"
+    NODE = "node"
+    SERVICE = "service"
+    NODE_PORT = "node port"
+    LOAD_BALANCER = "load balancer"
+    OUTSIDE = "outside"
+    NAME_SERVER = "name server"
+    API_SERVER = "API server"
+    GUEST = "virtual machine"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Complaint:
+    """One sentence that says that something fails, or works."""
+
+    span: Span
+    works: bool
+    """True where the sentence says that it works: what works narrows down what does not."""
+    failure: FailureKind | None = None
+    """How it fails; None where the sentence does not say."""
+    source: End | None = None
+    target: End | None = None
+    same_node: bool | None = None
+    """True or False where it says that both ends are on one node, or on two."""
+    protocol: int | None = None
+    """The IP protocol number, where it names one (a ping is ICMP's)."""
+    ports: tuple[int, ...] = ()
+    addresses: tuple[Address, ...] = ()
+    names: tuple[str, ...] = ()
+    """Names of hosts and services that it mentions: `api.shop.svc.cluster.local`."""
