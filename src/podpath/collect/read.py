@@ -22,7 +22,7 @@ from podpath.collect.printed import is_printed
 from podpath.evidence.bundle import ReadPackets, assemble_bundle, is_bundle
 from podpath.evidence.files import parse_file, split_lines
 from podpath.evidence.formats import LIKELY
-from podpath.evidence.gathered import Evidence, Place, make_cut, make_gap
+from podpath.evidence.gathered import Evidence, Place, join, make_cut, make_gap
 from podpath.evidence.recognition import recognise
 from podpath.net.errors import EvidenceError, MissingExtra
 from podpath.net.provenance import Cut, Gap, Source
@@ -39,13 +39,7 @@ def read_evidence(
 
     Captures whose packets are read are handed to `keep` as well, for whoever follows packets across them.
     """
-    sources: list[Source] = []
-    gaps: list[Gap] = []
-    for path in paths:
-        found = _read_path(path, limits, stdin, keep)
-        sources.extend(found.sources)
-        gaps.extend(found.gaps)
-    return Evidence(tuple(sources), tuple(gaps))
+    return join(_read_path(path, limits, stdin, keep) for path in paths)
 
 
 def _read_path(path: str, limits: Limits, stdin: BinaryIO | None, keep: captures.Keep) -> Evidence:
@@ -145,7 +139,7 @@ def _parse(name: str, data: bytes, size: int | None, limits: Limits, keep: captu
         data = data[: data.rfind(b"\n") + 1] or data
         gaps = (make_cut(Cut(name, len(data), size, MAX_SIZE)),)
     found = parse_file(name, data)
-    return Evidence(found.sources, (*found.gaps, *gaps))
+    return found._replace(gaps=(*found.gaps, *gaps))
 
 
 def _read_archive(name: str, file: BinaryIO, size: int, limits: Limits, keep: captures.Keep) -> Evidence:
@@ -163,7 +157,7 @@ def _read_archive(name: str, file: BinaryIO, size: int, limits: Limits, keep: ca
     found = _assemble(
         [_File(member.name, f"{name}/{member.name}", member.data) for member in members if not member.refused], limits, keep
     )
-    return Evidence(found.sources, (*refused, *found.gaps))
+    return found._replace(gaps=(*refused, *found.gaps))
 
 
 def _refuse(shown: str, member: Member) -> Gap:
@@ -187,17 +181,15 @@ def _assemble(files: list[_File], limits: Limits, keep: captures.Keep) -> Eviden
     files = list(_unpack(files, limits, gaps))
     if is_bundle(file.name for file in files):
         found = assemble_bundle(files, _packets_reader(files, keep))
-        return Evidence(found.sources, (*gaps, *found.gaps))
-    sources: list[Source] = []
+        return found._replace(gaps=(*gaps, *found.gaps))
+    parts: list[Evidence] = []
     for file in files:
         try:
-            found = _parse_whole(file.shown, file.data, limits, keep)
+            parts.append(_parse_whole(file.shown, file.data, limits, keep))
         except (EvidenceError, MissingExtra) as error:
             gaps.append(make_gap(file.shown, str(error)))
-            continue
-        sources.extend(found.sources)
-        gaps.extend(found.gaps)
-    return Evidence(tuple(sources), tuple(gaps))
+    found = join(parts)
+    return found._replace(gaps=(*gaps, *found.gaps))
 
 
 def _unpack(files: list[_File], limits: Limits, gaps: list[Gap]) -> Iterator[_File]:
@@ -245,7 +237,7 @@ def _read_folder(folder: Path, limits: Limits, keep: captures.Keep) -> Evidence:
     if not files:
         raise EvidenceError(f"{folder}: the folder holds no files that can be read")
     found = _assemble(files, limits, keep)
-    return Evidence(found.sources, (*gaps, *found.gaps))
+    return found._replace(gaps=(*gaps, *found.gaps))
 
 
 def _walk(folder: Path) -> Iterator[Path]:

@@ -24,6 +24,7 @@ from podpath.diagnosis.findings import CHAINED, merge_checks
 from podpath.diagnosis.flows import OUTSIDE, derive_flows, suggest_probes
 from podpath.diagnosis.forbids import Forbids
 from podpath.diagnosis.meeting import add_observations, find_partings
+from podpath.diagnosis.playbook import ask_expert, is_asked
 from podpath.diagnosis.questions import ask_for_clearance, ask_for_ends, ask_for_findings
 from podpath.diagnosis.resting import is_made_up
 from podpath.diagnosis.symptoms import Symptom, collect_symptoms
@@ -65,7 +66,7 @@ def diagnose(case: Case, probes: tuple[Probe, ...] = (), good: Case | None = Non
         verdict=verdict,
         findings=tuple(sorted(findings, key=_is_unsure)),
         conversations=tuple(conversations.values()),
-        questions=_questions(verdict, concluded, findings, unplaced, forbids),
+        questions=_questions(case, (verdict, findings, forbids), concluded, unplaced),
         contradictions=case.contradictions,
         gaps=case.gaps,
         notes=(*_notes(case.node, findings, concluded), *_unplaced_notes(unplaced)),
@@ -75,18 +76,20 @@ def diagnose(case: Case, probes: tuple[Probe, ...] = (), good: Case | None = Non
 
 
 def _questions(
-    verdict: Verdict,
+    case: Case,
+    told: tuple[Verdict, Sequence[Finding], Sequence[Forbids]],
     concluded: Conclusion,
-    findings: Sequence[Finding],
     unplaced: Sequence[Unplaced],
-    forbids: Sequence[Forbids],
 ) -> tuple[Question, ...]:
     """Return what to ask next, the most telling first; commands that are asked for once are not asked for again."""
+    verdict, findings, forbids = told
     if verdict is Verdict.FAULT:
         return concluded.questions
+    settling = (*concluded.questions, *ask_for_findings(findings))
     questions = (
-        *concluded.questions,
-        *ask_for_findings(findings),
+        *settling[:1],
+        *(ask_expert(case) if is_asked(case) else ()),
+        *settling[1:],
         *ask_for_ends(unplaced),
         *ask_for_clearance(forbids),
     )

@@ -9,14 +9,19 @@ from __future__ import annotations
 import re
 from itertools import islice
 
+from podpath.evidence.documents.complaints import read_complaints
 from podpath.evidence.documents.document import split_document
+from podpath.evidence.documents.mentions import find_mentions
 from podpath.evidence.documents.prompts import match_prompt
+from podpath.evidence.documents.prose import reads_as_prose
 from podpath.evidence.documents.shapes import match_shape
 from podpath.evidence.formats import LIKELY
 from podpath.evidence.gathered import NOWHERE, Evidence, Place, make_gap
 from podpath.evidence.recognition import recognise
+from podpath.net.complaints import Complaint
 from podpath.net.errors import EvidenceError
 from podpath.net.provenance import Gap, Source, Span
+from podpath.net.technologies import Technology
 
 MANY_LINES = 5000
 """A file that long is one output if its head is recognised: to read it twice, or to look for prose in it, would cost too much."""
@@ -51,13 +56,21 @@ def parse_file(name: str, data: bytes, place: Place = NOWHERE) -> Evidence:
     if not text.strip():
         return Evidence((whole,) if place.command is not None else (), gaps)
     if is_whole(whole, text) or (place.command is not None and not has_console_marks(text)):
-        return Evidence((whole,), gaps)
+        alone = place is NOWHERE and len(lines) <= MANY_LINES
+        return Evidence((whole,), gaps, *(_read_notes(name, lines) if alone else ()))
     found = split_document(name, lines)
+    complaints = read_complaints(name, lines, found)
     if place.netns is not None or place.taken_at is not None:
         found = tuple(_place(source, place) for source in found)
     if not found:
         gaps = (*gaps, make_gap(name, "expected the outputs of commands, a ticket or a log, saw none that podpath knows", lines))
-    return Evidence(found, gaps)
+    return Evidence(found, gaps, complaints, find_mentions(text))
+
+
+def _read_notes(name: str, lines: list[str]) -> tuple[tuple[Complaint, ...], frozenset[Technology]]:
+    """Read the prose beside an output that is a file's whole evidence: a sentence or two above a log."""
+    told = [line if reads_as_prose(line) else "" for line in lines]
+    return read_complaints(name, told, ()), find_mentions("\n".join(lines))
 
 
 def decode_text(name: str, data: bytes) -> tuple[str, tuple[Gap, ...]]:

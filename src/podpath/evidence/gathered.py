@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from podpath.net.complaints import Complaint
 from podpath.net.provenance import Cut, Gap, GapKind, Source, Span
+from podpath.net.technologies import Technology
 
 
 class Evidence(NamedTuple):
@@ -14,6 +16,21 @@ class Evidence(NamedTuple):
     sources: tuple[Source, ...]
     gaps: tuple[Gap, ...]
     """Files, and parts of files, that could not be read."""
+    complaints: tuple[Complaint, ...] = ()
+    """What its prose says that fails or works."""
+    mentions: frozenset[Technology] = frozenset()
+    """What its text speaks of."""
+
+
+def join(parts: Iterable[Evidence]) -> Evidence:
+    """Put together what was found in several inputs, in their order."""
+    found = tuple(parts)
+    return Evidence(
+        tuple(source for part in found for source in part.sources),
+        tuple(gap for part in found for gap in part.gaps),
+        tuple(complaint for part in found for complaint in part.complaints),
+        frozenset(mention for part in found for mention in part.mentions),
+    )
 
 
 class Place(NamedTuple):

@@ -12,7 +12,7 @@ from podpath.collect.limits import DEFAULT, Limits
 from podpath.collect.live import read_live
 from podpath.collect.read import read_evidence
 from podpath.evidence.files import parse_file
-from podpath.evidence.gathered import Evidence
+from podpath.evidence.gathered import Evidence, join
 from podpath.evidence.recognition import read as read_source
 from podpath.evidence.records import Reading
 from podpath.library.captured import UNKNOWN, first_line, follow_captures, narrow_captures
@@ -21,8 +21,11 @@ from podpath.library.given import Asked, Given, Pasted, Piece, ThisNode, list_pa
 from podpath.library.logged import is_log
 from podpath.library.memory import collecting_seldom
 from podpath.library.progress import Progress, silent, stage
+from podpath.net.complaints import Complaint
 from podpath.net.errors import EvidenceError, UsageError
 from podpath.net.provenance import Gap, GapKind, Source
+from podpath.net.technologies import Technology
+from podpath.node import case as facts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +37,8 @@ class ReadEvidence:
     gaps: tuple[Gap, ...]
     kept: tuple[Kept, ...]
     """The captures, for whoever follows packets across them."""
+    complaints: tuple[Complaint, ...] = ()
+    mentions: frozenset[Technology] = frozenset()
 
 
 def read(
@@ -56,7 +61,7 @@ def read(
         found = _read_pieces(pieces, (), limits, progress)
         with stage(progress, "putting the node together"):
             chosen = _choose(part_by_host(found.readings), node)
-            cases = [(host.name, assemble_case(host.read, ends)) for host in chosen]
+            cases = [(host.name, _add_prose(assemble_case(host.read, ends), found)) for host in chosen]
             if node is not None and cases[0][0] != node != cases[0][1].node.name:
                 raise UsageError(f"expected the one node that the evidence is of ({cases[0][1].node.name}), saw {node!r}")
         nodes = tuple(
@@ -73,8 +78,13 @@ def read_together(evidence: Given, between: Sequence[tuple[End, End]] = (), prog
     with collecting_seldom():
         found = _read_pieces(list_pieces(evidence), between, DEFAULT, progress)
         with stage(progress, "putting the node together"):
-            case = assemble_case(found.readings, ())
+            case = _add_prose(assemble_case(found.readings, ()), found)
         return follow_captures("", replace(case, gaps=(*found.gaps, *case.gaps)), found.kept, progress)
+
+
+def _add_prose(case: facts.Case, found: ReadEvidence) -> facts.Case:
+    """Return the case with what the prose of all evidence says: it names no host that it is about."""
+    return replace(case, complaints=found.complaints, mentions=found.mentions)
 
 
 def as_case(given: Case | Given, asking: Sequence[Asked], progress: Progress) -> Case:
@@ -89,8 +99,8 @@ def _read_pieces(pieces: Sequence[Piece], between: Sequence[tuple[End, End]], li
     with stage(progress, f"reading {len(pieces)} {'input' if len(pieces) == 1 else 'inputs'}"):
         gathered += [_parse_pasted(piece) for piece in pieces if isinstance(piece, Pasted)]
         gathered.append(read_evidence(list_paths(pieces), limits, keep=kept.append))
-        sources = tuple(source for found in gathered for source in found.sources)
-        gaps = [gap for found in gathered for gap in found.gaps]
+        found = join(gathered)
+        sources, gaps = found.sources, list(found.gaps)
         readings: list[tuple[Source, Reading]] = []
         for source in narrow_captures(sources, kept, between):
             reading = read_source(source)
@@ -98,9 +108,13 @@ def _read_pieces(pieces: Sequence[Piece], between: Sequence[tuple[End, End]], li
                 readings.append((source, reading))
             elif any(line.strip() for line in source.lines):
                 gaps.append(Gap(first_line(source), UNKNOWN, kind=GapKind.ASIDE if is_log(source) else GapKind.UNREAD))
-        if not kept and not any(reading.records for _, reading in readings):
+        spoken = found.mentions or any(one.failure or one.source or one.target for one in found.complaints)
+        if not kept and not spoken and not any(reading.records for _, reading in readings):
             raise EvidenceError(_nothing_read(pieces, gaps))
-    return ReadEvidence(sources=sources, readings=tuple(readings), gaps=tuple(gaps), kept=tuple(kept))
+    return ReadEvidence(
+        sources=sources, readings=tuple(readings), gaps=tuple(gaps), kept=tuple(kept),
+        complaints=found.complaints, mentions=found.mentions,
+    )  # fmt: skip
 
 
 def _read_live(piece: ThisNode, progress: Progress) -> Evidence:

@@ -8,11 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from podpath.net.addresses import Address, Mac
+from podpath.net.complaints import Complaint
 from podpath.net.messages import Message
 from podpath.net.packet import Packet
 from podpath.net.probe import Probe
 from podpath.net.provenance import Gap, Span
 from podpath.net.statements import Statement
+from podpath.net.technologies import Technology
 from podpath.node.node import Node
 from podpath.node.objects import ApiObject
 
@@ -216,4 +218,8 @@ class Case:
     """What files in the evidence set sysctls to."""
     objects: tuple[ApiObject, ...] = ()
     """Objects of Kubernetes, its plugins and Docker as outputs and files state them, in the order of the evidence."""
+    complaints: tuple[Complaint, ...] = ()
+    """What the prose of the evidence says that fails or works: it says what to ask, and states nothing."""
+    mentions: frozenset[Technology] = frozenset()
+    """What the evidence speaks of, to decide what is worth asking for."""
     gaps: tuple[Gap, ...] = ()

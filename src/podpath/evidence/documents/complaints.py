@@ -8,39 +8,66 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from podpath.evidence.attempts.failures import parse_host
+from podpath.evidence.documents.regions import is_fence
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.complaints import Complaint, End
 from podpath.net.failures import FailureKind
 from podpath.net.provenance import Source, Span
 
-WIDTH = 2000
-"""Characters of a sentence that are looked at."""
+WIDTH, MOST = 1000, 400
+"""Characters of a sentence that are looked at, and sentences that say something: who complains has said it by then."""
 
+SHORTEST = 3
+"""Words of which a sentence has more than a label: `Broken interface:` says nothing yet."""
 _SENTENCE_END = re.compile(r"(?<=[a-z0-9)`'\"][.!?;])\s+(?=[A-Z`\"'(])")
 _MARKUP = re.compile(r"`+|\*\*|^\s*(?:[-*+]|\d+[.)])\s+")
-_DENIED = (
-    r"(?:can(?:not|'t| not)|could(?:n't| not)|(?:is|are|was|were)(?:n't| not)? (?:un)?able to|unable to|"
-    r"(?:does|do|did|will|would)(?:n't| not)|fail(?:s|ed|ing)? to|no longer|never|stop(?:s|ped)?|refuses? to|not)"
+_VERB = (
+    r"(?:connect|reach|ping|access|resolve|curl|talk|communicat|get|open|contact|work|respond|answer|arriv|come|came|"
+    r"load|join|see|look|pass|go|speak|use|send|receiv|find|forward|become|became|be used|be reached|be resolved|be opened|"
+    r"be established|establish|leave|start|attach|take|show|come up|stay|learn|renew|admit|scrape|pull|download|mount|"
+    r"deliver|return|"
+    r"finish|end|complete|register|schedule|sync|initiali[sz]e|negotiate|time|stand|ready|able|available|visible)"
 )
-_REACH = (
-    r"(?:connect|reach|ping|access|resolve|curl|talk|communicate|get|open|contact|work|respond|answer|arrive|come|"
-    r"load|join|see|look up|pass|go|speak|use|send|receive|find|forward)"
+_NOT = (
+    r"(?:can(?:not|'t| not)|could(?:n't| not)|(?:is|are|was|were)(?:n't| not)|unable to|(?:does|do|did|will|would|has|have|had)"
+    r"(?:n't| not)|fail(?:s|ed|ing)? to|no longer|never|stop(?:s|ped)?|refuses? to|without being able to|hardly|not)"
 )
 _FAILS = re.compile(
-    rf"\b{_DENIED} (?:\w+ ){{0,2}}{_REACH}\w*\b|\btim(?:es?|ed|ing)[- ]?out\b|\btimeouts?\b|\brefused?\b|\bno route to host\b|"
-    r"\bunreachable\b|\binaccessible\b|\bnot reachable\b|\bresets?\b|\bhangs?\b|\bhanging\b|\bstuck\b|\bfail(?:s|ed|ing|ures?)?\b|"
-    r"\blost\b|\bpacket loss\b|\bdropped\b|\bno (?:connection|connectivity|response|reply|answer|internet|network)\b|"
-    r"\bnothing (?:comes|arrives|gets|answers)\b|\bdoes not work\b|\bnot working\b|\bwithout (?:internet|network|answer)\b|"
-    r"\bbroken\b|\bvanish(?:es|ed)?\b|\bsilent\b|\bno \w+ (?:comes?|arrives?)\b",
+    rf"\b{_NOT} (?:[\w-]+ ){{0,3}}{_VERB}\w*\b|"
+    rf"\b(?:no|none|nobody|nothing|neither|hardly any|not one|no one)\b(?: [\w'/-]+){{0,5}} (?:can |could |is |are |has |have |"
+    rf"will )?(?:be )?(?:{_VERB}\w*|through|out|back|reached|resolved|seen|answered|opened|left|there|in)\b|"
+    r"\btim(?:es?|ed|ing)[- ]?outs?\b|\btimeouts?\b|\brefus(?:es?|ed|al)\b|\bno route to host\b|"
+    r"\bunreachable\b|\binaccessible\b|\bunavailable\b|\bnot reachable\b|\bresets?\b|\bhangs?\b|\bhanging\b|\bhung\b|"
+    r"\bstalls?\b|"
+    r"\bstuck\b|\bfail(?:s|ed|ing|ures?)?\b|\bl(?:ost|oses?|osing)\b|\bpacket loss\b|\bdrop(?:s|ped|ping)\b|"
+    r"\bno (?:longer |such |usable |valid |more )?(?:connection|connectivity|response|reply|repl(?:y|ies)|answers?|"
+    r"internet|network|"
+    r"ssh|access|traffic|lease|address|arp|handshake|packets?|route|carrier|dns)\b|"
+    r"\b(?:does|do) not work\b|\bnot working\b|\bwithout (?:internet|network|answers?|connectivity)\b|\bbroken\b|"
+    r"\bbreaks?\b|\bbroke\b|"
+    r"\bvanish(?:es|ed)?\b|\bdisappear(?:s|ed)?\b|\bsilent\b|\bdead\b|\bdown\b|\bcut off\b|\bout of (?:its |their )?reach\b|"
+    r"\bfell off\b|\bgone\b|\bexpires?\b|\bno (?:\w+ ){1,2}(?:comes?|arrives?|leaves?|gets?|works?)\b|"
+    r"\bnot permitted\b|\bnot ?ready\b|\bcontainercreating\b|\bcrash-?loop\w*|\bcreatecontainererror\b|\bimagepullbackoff\b|"
+    r"\bkeeps? (?:re)?(?:starting|trying|waiting|crashing|asking)\b|\bwaits? for ever\b|\bwaits? forever\b|"
+    r"\bstays? (?:in|pending|not|down)\b|"
+    r"\bends? after\b|\bquits?\b|\bexits?\b|\bdies?\b|\berrors?\b|\bwrong\b|\bunstable\b|\bflaps?\b|\bflapping\b|\bdisturb\w*|"
+    r"\bintermittent(?:ly)?\b|\bslow(?:er|ly)?\b|\bno more than\b|\bonly \d+ ?%|\bclosed from\b|\bcounts as closed\b|"
+    r"\b(?:answers?|answered|returns?|returned|gets?|got|with) (?:a |an |http )*(?:4\d\d|50\d)\b|\bhttp 50\d\b|\b50[0234]s?\b|"
+    r"\bbut (?:not|nothing|never|nobody)\b|\b(?:find|resolve|reach|get|see|receive|admit)s? no(?:thing|ne|body)?\b|"
+    r"\binstead of\b|\bother addresses\b|\banother address\b|\bstrangers?\b|\blands? on\b|\bduplicate\w*|\bdecline[sd]?\b|"
+    r"\bunhealthy\b|\bdegraded\b|\bproblems?\b|\bwarns?\b|\bincomplete\b|\bunknown\b|\bunresponsive\b|\bblocked\b|\bdenied\b",
     re.IGNORECASE,
 )
 _WORKS = re.compile(
-    r"\bworks?\b|\bworked\b|\bworking\b|\bfine\b|\bis reachable\b|\bare reachable\b|\bsucceeds?\b|\bcan (?:ping|reach|connect|"
-    r"resolve|access|talk)\b|\banswers?\b|\bno problem\b|\bis ok\b|\bsuccessful(?:ly)?\b",
+    r"\bworks?\b|\bworked\b|\bworking\b|\bfine\b|\b(?:is|are) (?:all )?(?:reachable|well|healthy|ok)\b|\bsucceeds?\b|"
+    r"\bcan (?:ping|reach|connect|resolve|access|talk|be (?:reached|opened))\b|\banswers?\b|\bno (?:problem|trouble|"
+    r"failure)s?\b|"
+    r"\bsuccessful(?:ly)?\b|\bgets? through\b",
     re.IGNORECASE,
 )
 
@@ -57,21 +84,44 @@ def _words(meaning: str, pattern: str) -> _Words:
 
 
 _FAILURES: tuple[_Words, ...] = (
-    _words(FailureKind.NAME_NOT_RESOLVED, r"resolv(?:e|es|ed|ing)|name resolution|nxdomain|servfail|no such host|dns|look(?:s)? up|"
-                                          r"unknown host|lookups?"),
-    _words(FailureKind.REFUSED, r"refus(?:es?|ed|al)|econnrefused"),
-    _words(FailureKind.NO_ROUTE_TO_HOST, r"no route to host|host (?:is )?unreachable|ehostunreach|host prohibited"),
+    _words(FailureKind.NO_ADDRESS, r"no (?:dhcp |usable |ip )*(?:lease|address)|leases?|not (?:\w+ ){0,3}(?:a|an|any|"
+                                   r"its) (?:usable )?"
+                                   r"(?:ip )?address|gets? none by dhcp|no (?:ip )?addresses(?: available)?|"
+                                   r"lost its address|dhcp"
+                                   r" (?:server )?(?:discover|offer)s?|address is not (?:assigned|given)"),
+    _words(FailureKind.NOT_STARTED, r"containercreating|crash-?loop\w*|createcontainererror|imagepullbackoff|not ?ready|"
+                                    r"(?:not|never) (?:become|becomes|became|get|gets) ready|never starts?|"
+                                    r"not (?:start|come up|stay up)|cni config uninitialized|keeps? (?:restarting|crashing)|"
+                                    r"fails? to start|sandbox|quits?|ends? after|pending"),
+    _words(FailureKind.NAME_NOT_RESOLVED, r"resolv(?:e|es|ed|ing)|name resolution|nxdomain|servfail|no such host|look(?:s)? up|"
+                                          r"unknown host|lookups?|by (?:its|their) names?|names? (?:do|does|can|could|fail)\w*|"
+                                          r"no servers could be reached|dns (?:\w+ ){0,3}(?:fails?|failed|not|"
+                                          r"times? out|requests?)"),
+    _words(FailureKind.NO_ROUTE_TO_HOST, r"no route to (?:the )?host|host (?:is )?unreachable|ehostunreach|host prohibited|"
+                                         r"(?:there is|says? that there is) no route"),
     _words(FailureKind.NETWORK_UNREACHABLE, r"network (?:is )?unreachable|enetunreach"),
-    _words(FailureKind.NOT_PERMITTED, r"not permitted|eperm"),
-    _words(FailureKind.HANGS, r"hangs?|hanging|stall(?:s|ed)?|handshake|client hello|freez\w*|large (?:answers?|packets?|files?|"
-                              r"responses?|transfers?|requests?)"),
-    _words(FailureKind.RESET, r"resets?|rst|broken pipe|closed by"),
+    _words(FailureKind.NOT_PERMITTED, r"not permitted|eperm|error comes at once"),
+    _words(FailureKind.REFUSED, r"refus(?:es?|ed|al)|econnrefused|counts as closed|port is closed"),
+    _words(FailureKind.ERROR_ANSWER, r"(?:http )?(?:400|403|408|421|426|50[0234])s?|bad gateway|service unavailable|"
+                                     r"certificates?|unauthori[sz]ed|forbidden|x509|500s"),
+    _words(FailureKind.HANGS, r"hangs?|hanging|hung|stall(?:s|ed)?|handshake|client hello|freez\w*|large (?:answers?|"
+                              r"packets?|files?|"
+                              r"responses?|transfers?|requests?|downloads?)|docker pull"),
+    _words(FailureKind.RESET, r"resets?|rst|broken pipe|closed by|econnreset|break(?:s)? off"),
+    _words(FailureKind.WRONG_PEER, r"instead of the (?:address|ip|source)\w*|sees? (?:\w+ ){0,4}(?:come|from) |lands? on|"
+                                   r"strangers?|another (?:machine|host|pod) answers|other addresses|wrong (?:source|"
+                                   r"address|mac)|"
+                                   r"mac flaps?|duplicate\w*|is no \w+ answers"),
+    _words(FailureKind.SLOW, r"slow(?:er|ly)?|no more than|throughput|latency|delay\w*|seconds? late|bandwidth"),
     _words(FailureKind.SOMETIMES, r"sometimes|now and then|intermittent(?:ly)?|random(?:ly)?|occasional(?:ly)?|at times|"
-                                  r"some of the|every (?:second|third|other)|packet loss|\d+ ?% (?:of|loss)|slow(?:ly)?|delay\w*|"
-                                  r"latency|seconds? late"),
-    _words(FailureKind.TIMEOUT, r"tim(?:es?|ed|ing)[- ]?out|timeouts?|no (?:answer|response|reply)|nothing (?:comes|arrives|"
-                                r"answers|gets)|never (?:arrives?|answers?|comes?)|not answered|lost|dropped|without answer"),
-    _words(FailureKind.UNREACHABLE, r"unreachable|not reachable|inaccessible"),
+                                  r"some of the|every (?:second|third|other)|packet loss|\d+ ?% (?:of|loss)|half of|unstable|"
+                                  r"in waves|often|not after all"),
+    _words(FailureKind.TIMEOUT, r"tim(?:es?|ed|ing)[- ]?outs?|timeouts?|no (?:\w+ )?(?:answers?|response|reply|"
+                                r"replies)|nothing|never"
+                                r" (?:arrives?|answers?|comes?|gets?)|not answered|lost|dropped|without answer|nobody|"
+                                r"cannot ping|"
+                                r"no arp reply|expires?"),
+    _words(FailureKind.UNREACHABLE, r"unreachable|not (?:be )?reach\w*|inaccessible|out of reach"),
 )  # fmt: skip
 """The more telling first: of a sentence that says several the first counts."""
 
@@ -91,13 +141,16 @@ _ENDS: tuple[_Words, ...] = (
 _SAME_NODE = re.compile(r"\b(?:(?:on|of) the same|same) (?:node|host|worker|machine|bridge|vm)\b|\blocal pods?\b", re.IGNORECASE)
 _OTHER_NODE = re.compile(
     r"\b(?:an)?other (?:node|host|worker|machine|vm)s?\b|\bdifferent (?:node|host|worker|machine|vm)s?\b|\bcross[- ]node\b|"
-    r"\bacross (?:the )?(?:node|host)s\b|\bbetween (?:the )?(?:two )?(?:node|host|worker)s\b|\b(?:second|third) (?:node|worker|host|vm)\b",
+    r"\bacross (?:the )?(?:node|host)s\b|\bbetween (?:the )?(?:two )?(?:node|host|worker)s\b|\b(?:second|"
+    r"third) (?:node|worker|host|vm)\b",
     re.IGNORECASE,
 )
 _FROM = re.compile(r"\bfrom(?: (?:inside|within))? ", re.IGNORECASE)
 _TO = re.compile(r"\b(?:to|on|at|of|into|towards|via|through) ", re.IGNORECASE)
 _PORT = re.compile(
-    r"\bports? (\d{1,5})(?:(?:,| and| or)? (\d{1,5}))?|(?<=[\d\w\]]):(\d{2,5})\b|\b(\d{2,5})/(?:tcp|udp)\b", re.IGNORECASE
+    r"\bports? (\d{1,5})(?:(?:,| and| or)? (\d{1,5}))?|(?:(?:\d{1,3}\.){3}\d{1,3}|\]|\b[a-z][\w.-]*):(\d{2,5})\b(?![:\w])|"
+    r"\b(\d{2,5})/(?:tcp|udp)\b",
+    re.IGNORECASE,
 )
 _ADDRESS = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w.]*\d*/)|(?<![\w:])(?:[0-9a-fA-F]{1,4}:){2,7}[0-9a-fA-F:]*")
 _NAME = re.compile(
@@ -117,16 +170,26 @@ def read_complaints(name: str, lines: Sequence[str], sources: Iterable[Source]) 
         taken.update(range(source.first_line, source.first_line + len(source.lines)))
     document = Source(name=name, lines=tuple(lines))
     complaints = (_read_sentence(text, Span(document, first, last)) for text, first, last in _sentences(lines, taken))
-    return tuple(complaint for complaint in complaints if complaint is not None)
+    return tuple(islice((complaint for complaint in complaints if complaint is not None), MOST))
 
 
 def _sentences(lines: Sequence[str], taken: set[int]) -> Iterator[tuple[str, int, int]]:
-    """Yield the sentences of the lines that no output took, each with the numbers of its first and last line."""
+    """Yield the sentences of the lines that no output took, each with the numbers of its first and last line.
+
+    What stands in a fence is pasted, whether a reader knows it or not.
+    """
     paragraph: list[tuple[int, str]] = []
+    fenced = False
     for number, line in enumerate(lines, 1):
         text = _MARKUP.sub("", line).strip()
-        if number in taken or not text or text.startswith(("#", "|", "```", "~~~")):
+        fence = is_fence(line)
+        fenced ^= fence
+        if fence or fenced or number in taken or not text or text.startswith("|"):
             yield from _split(paragraph)
+            paragraph = []
+        elif text.startswith("#"):
+            yield from _split(paragraph)
+            yield from _split([(number, text.lstrip("# "))])
             paragraph = []
         else:
             paragraph.append((number, text))
@@ -150,12 +213,13 @@ def _split(paragraph: Sequence[tuple[int, str]]) -> Iterator[tuple[str, int, int
 
 
 def _read_sentence(text: str, span: Span) -> Complaint | None:
+    if len(text.split()) < SHORTEST:
+        return None
     fails = _FAILS.search(text)
     works = _WORKS.search(text)
-    if fails is None and works is None:
+    verb = fails or works
+    if verb is None:
         return None
-    verb = fails if fails is not None else works
-    assert verb is not None  # one of the two was found
     source, target = _find_ends(text, verb)
     return Complaint(
         span=span,

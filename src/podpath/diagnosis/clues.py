@@ -1,0 +1,142 @@
+"""What a case tells of the failure that is asked about, as a set of clues: how it fails, on which road, and what is spoken of.
+
+Clues choose questions. They never decide what is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
+
+from podpath.net import protocols
+from podpath.net.addresses import Address
+from podpath.net.complaints import Complaint, End
+from podpath.net.failures import FailureKind
+from podpath.net.technologies import Technology
+from podpath.node.case import Attempt, Case
+from podpath.node.node import HOST, Node
+
+
+class Road(StrEnum):
+    """Between which sorts of ends something fails."""
+
+    POD_TO_POD = "from pod to pod"
+    OTHER_NODE = "between nodes"
+    SAME_NODE = "within one node"
+    TO_SERVICE = "to a service"
+    TO_NAME_SERVER = "to the name server"
+    TO_API_SERVER = "to the API server"
+    TO_WORLD = "to the outside"
+    FROM_WORLD = "from the outside"
+    NODE_TO_POD = "from node to pod"
+    POD_TO_HOST = "from pod to host"
+    HOST_TO_HOST = "between hosts"
+    GUEST = "of a virtual machine"
+
+
+class Contrast(StrEnum):
+    """What works beside what fails."""
+
+    PING_WORKS = "ping works"
+    SOME_WORK = "others work"
+    PING_FAILS = "ping fails"
+
+
+Clue = FailureKind | Road | Contrast | Technology
+
+DNS_PORT = 53
+_WORKLOADS = frozenset({End.POD, End.CONTAINER})
+_MACHINES = frozenset({End.NODE, End.GUEST})
+_ROADS: dict[End, Road] = {
+    End.SERVICE: Road.TO_SERVICE,
+    End.NAME_SERVER: Road.TO_NAME_SERVER,
+    End.API_SERVER: Road.TO_API_SERVER,
+    End.NODE_PORT: Road.FROM_WORLD,
+    End.LOAD_BALANCER: Road.FROM_WORLD,
+}
+_SPOKEN: dict[Technology, Road] = {Technology.NODE_PORT: Road.FROM_WORLD, Technology.METALLB: Road.FROM_WORLD}
+
+
+def list_clues(case: Case) -> frozenset[Clue]:
+    """Return the clues of a case."""
+    failing = [complaint for complaint in case.complaints if not complaint.works]
+    clues: set[Clue] = set(case.mentions)
+    for complaint in failing:
+        clues |= set(_of_complaint(complaint))
+    for attempt in case.attempts:
+        if not attempt.good and attempt.result != "ok":
+            clues |= set(_of_attempt(attempt, case.node))
+    clues |= {_KINDS[one.result] for one in case.unplaced if one.result in _KINDS}
+    clues |= set(_contrasts(case))
+    clues |= {road for mention, road in _SPOKEN.items() if mention in case.mentions}
+    return frozenset(clues)
+
+
+_KINDS = {kind.value: kind for kind in FailureKind}
+
+
+def _of_complaint(complaint: Complaint) -> Iterator[Clue]:
+    if complaint.failure is not None:
+        yield complaint.failure
+    source, target = complaint.source, complaint.target
+    if target is not None and target in _ROADS:
+        yield _ROADS[target]
+    elif source is not None and source in _ROADS and target is None:
+        yield _ROADS[source]
+    if source in _WORKLOADS and target in _WORKLOADS:
+        yield Road.POD_TO_POD
+    if source in _WORKLOADS and target is End.OUTSIDE:
+        yield Road.TO_WORLD
+    if source in _WORKLOADS and target in _MACHINES:
+        yield Road.POD_TO_HOST
+    if source in _MACHINES and target in _WORKLOADS:
+        yield Road.NODE_TO_POD
+    if source in _MACHINES and target in _MACHINES:
+        yield Road.HOST_TO_HOST
+    if source is End.OUTSIDE and target is not End.OUTSIDE:
+        yield Road.FROM_WORLD
+    if End.GUEST in {source, target}:
+        yield Road.GUEST
+    if complaint.same_node is not None:
+        yield Road.SAME_NODE if complaint.same_node else Road.OTHER_NODE
+
+
+def _of_attempt(attempt: Attempt, node: Node) -> Iterator[Clue]:
+    if attempt.result in _KINDS:
+        yield _KINDS[attempt.result]
+    probe = attempt.probe
+    services = {address for service in node.services for address in service.addresses}
+    if probe.dst in services:
+        yield Road.TO_SERVICE
+    if probe.dport == DNS_PORT:
+        yield Road.TO_NAME_SERVER
+    source, target = _owner(node, probe.src), _owner(node, probe.dst)
+    if source not in {None, HOST} and target not in {None, HOST}:
+        yield Road.POD_TO_POD
+    if source == HOST and target not in {None, HOST}:
+        yield Road.NODE_TO_POD
+    if source not in {None, HOST} and target == HOST:
+        yield Road.POD_TO_HOST
+
+
+def _owner(node: Node, address: Address) -> str | None:
+    for name, netns in node.namespaces.items():
+        if any(item.address == address for item in netns.addresses.items):
+            return name
+    return None
+
+
+def _contrasts(case: Case) -> Iterator[Clue]:
+    pings = _pings((one.works, one.protocol) for one in case.complaints)
+    pings |= _pings((one.result == "ok", one.probe.protocol) for one in case.attempts)
+    if True in pings:
+        yield Contrast.PING_WORKS
+    if False in pings:
+        yield Contrast.PING_FAILS
+    if any(one.works for one in case.complaints):
+        yield Contrast.SOME_WORK
+
+
+def _pings(tried: Iterable[tuple[bool, int | None]]) -> set[bool]:
+    """Return what came of pings: whether any worked, and whether any failed."""
+    return {works for works, protocol in tried if protocol in {protocols.ICMP, protocols.ICMPV6}}

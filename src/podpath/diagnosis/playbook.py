@@ -1,0 +1,108 @@
+"""The questions that an expert asks next, chosen by the clues of a case from a table of what is worth asking for.
+
+Each play of `plays` says which clues speak for it; what the evidence holds whole is never asked for. The sum of the
+clues orders the plays, the table's order parts equals: an order, and no probability of anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+
+from podpath.diagnosis.clues import Clue, list_clues
+from podpath.diagnosis.diagnosis import Question
+from podpath.diagnosis.holdings import Holding, list_holdings
+from podpath.diagnosis.plays.play import Play
+from podpath.diagnosis.plays.table import PLAYS
+from podpath.net.probe import Probe
+from podpath.node.case import Case
+from podpath.node.node import Node
+
+STRONGEST = 4
+"""Clues that count: many weak ones are no strong one."""
+MOST = 5
+"""Questions that are asked: an expert asks for few things at a time."""
+
+
+def ask_expert(case: Case) -> tuple[Question, ...]:
+    """Return the questions that the clues of a case speak for, the best first."""
+    clues = list_clues(case)
+    holdings = list_holdings(case)
+    weighed = [(weigh(play, clues), -place, play) for place, play in enumerate(PLAYS) if not is_held(play, holdings)]
+    words = fill_words(case)
+    ranked = sorted((one for one in weighed if one[0] > 0), key=lambda one: one[:2], reverse=True)
+    chosen = islice(_ask_once(play for _, _, play in ranked), MOST)
+    return tuple(Question(fact=play.fact, ask=fill(play.ask, words), decides=play.decides) for play in chosen)
+
+
+def _ask_once(plays: Iterable[Play]) -> Iterator[Play]:
+    """Yield the plays without those whose answer stands in the output that an earlier one asks for."""
+    asked: set[Holding] = set()
+    for play in plays:
+        if not play.held or not play.held <= asked:
+            asked |= play.held
+            yield play
+
+
+def is_asked(case: Case) -> bool:
+    """Tell whether anything is said to fail: where nothing is, the connection in question is asked for, not its cause."""
+    complaints = any(not complaint.works for complaint in case.complaints)
+    return complaints or bool(case.unplaced) or any(_failing(case)) or bool(case.messages)
+
+
+def weigh(play: Play, clues: frozenset[Clue]) -> int:
+    """Return how much the clues speak for a play; 0 where it needs one that is not there."""
+    if play.needs and not any(clue in clues for clue in play.needs):
+        return 0
+    weights = sorted((weight for clue, weight in play.signs.items() if clue in clues), reverse=True)
+    return play.base + sum(weights[:STRONGEST])
+
+
+def is_held(play: Play, holdings: frozenset[Holding]) -> bool:
+    """Tell whether the evidence holds whole what the play asks for."""
+    return bool(play.held) and play.held <= holdings
+
+
+def fill(text: str, words: Mapping[str, str]) -> str:
+    """Put words into a command: what the evidence shows, and names in capitals for what it does not."""
+    for name, word in words.items():
+        text = text.replace(f"{{{name}}}", word)
+    return text
+
+
+def fill_words(case: Case) -> dict[str, str]:
+    """Return what commands of the playbook are filled in with."""
+    probe = next(_failing(case), None)
+    complaints = [complaint for complaint in case.complaints if not complaint.works]
+    addresses = [str(address) for complaint in complaints for address in complaint.addresses[-1:]]
+    ports = [str(port) for complaint in complaints for port in complaint.ports]
+    address = str(probe.dst) if probe is not None else next(iter(addresses), "ADDRESS")
+    port = str(probe.dport) if probe is not None and probe.dport else next(iter(ports), "PORT")
+    return {
+        "address": address,
+        "port": port,
+        "pod": _pod(case.node, probe) or "POD",
+        "service": _service(case.node, probe) or "SERVICE",
+        "device": _uplink(case.node) or "DEVICE",
+    }
+
+
+def _failing(case: Case) -> Iterator[Probe]:
+    yield from (attempt.probe for attempt in case.attempts if attempt.result != "ok" and not attempt.good)
+
+
+def _pod(node: Node, probe: Probe | None) -> str:
+    ends = {probe.src, probe.dst} if probe is not None else set()
+    named = [pod for pod in node.pods if pod.address is not None and pod.address in ends]
+    return f"-n {named[0].namespace} {named[0].name}" if named else ""
+
+
+def _service(node: Node, probe: Probe | None) -> str:
+    named = [one for one in node.services if probe is not None and probe.dst in one.addresses]
+    return f"-n {named[0].namespace} {named[0].name}" if named else ""
+
+
+def _uplink(node: Node) -> str:
+    """Return the device of the host's default route."""
+    hops = [hop.link for route in node.host.routes.items if route.prefix.length == 0 for hop in route.nexthops if hop.link]
+    return str(hops[0]) if hops and not hops[0].startswith("(") else ""

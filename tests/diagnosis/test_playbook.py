@@ -1,0 +1,93 @@
+"""The playbook: what is asked next follows from the clues of a case, and nothing is asked that the evidence holds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from podpath.diagnosis.diagnose import diagnose
+from podpath.diagnosis.holdings import Holding
+from podpath.diagnosis.playbook import MOST, ask_expert, fill, fill_words, is_asked, is_held, weigh
+from podpath.diagnosis.plays.play import Play
+from podpath.diagnosis.plays.table import PLAYS
+from podpath.diagnosis.verdict import Verdict
+from podpath.net.addresses import Address
+from podpath.net.complaints import Complaint, End
+from podpath.net.failures import FailureKind
+from podpath.net.technologies import Technology
+from podpath.node.case import Case
+from tests.checks.nodes import netns, node, span
+
+EMPTY = Case(node=node(netns("host")))
+
+
+def complain(*mentions: Technology, works: bool = False, **said: object) -> Case:
+    """Make a case in which one sentence complains."""
+    complaint = replace(Complaint(span=span("it fails"), works=works), **said)  # type: ignore[arg-type] # fields by name
+    return replace(EMPTY, complaints=(complaint,), mentions=frozenset(mentions))
+
+
+@pytest.mark.parametrize(
+    ("case", "word"),
+    [
+        (complain(failure=FailureKind.REFUSED, source=End.POD, target=End.SERVICE), "ss -tlnp"),
+        (complain(failure=FailureKind.HANGS, source=End.POD, target=End.OUTSIDE), "ping -M do"),
+        (complain(failure=FailureKind.NAME_NOT_RESOLVED, source=End.POD), "resolv.conf"),
+        (complain(Technology.VXLAN, Technology.FLANNEL, failure=FailureKind.TIMEOUT, same_node=False), "ethtool -k"),
+        (complain(Technology.ESXI, failure=FailureKind.NO_ADDRESS), "promiscuous"),
+        (complain(Technology.AWS, failure=FailureKind.TIMEOUT, source=End.OUTSIDE, target=End.NODE_PORT), "security-groups"),
+        (complain(Technology.CNI, failure=FailureKind.NOT_STARTED, source=End.POD), "/etc/cni/net.d"),
+        (complain(source=End.POD, target=End.OUTSIDE, failure=FailureKind.TIMEOUT), "ip_forward"),
+        (complain(Technology.ISTIO, failure=FailureKind.ERROR_ANSWER), "istioctl proxy-config"),
+        (complain(failure=FailureKind.SOMETIMES), "conntrack -S"),
+        (complain(Technology.SECOND_INTERFACE, failure=FailureKind.TIMEOUT), "ip rule"),
+        (complain(source=End.POD, target=End.SERVICE, same_node=True, failure=FailureKind.TIMEOUT), "br_netfilter"),
+    ],
+)
+def test_expert_asks_for_what_the_clues_speak_for(case: Case, word: str) -> None:
+    """Among the first three questions is the one that an expert asks there."""
+    assert any(word in question.ask for question in ask_expert(case)[:3])
+
+
+def test_nothing_is_asked_for_that_is_held() -> None:
+    """A play whose output the evidence holds whole is left out."""
+    play = Play(fact="f", ask="a", decides=(), held=frozenset({Holding.RULESET}))
+
+    assert (True, False) == (is_held(play, frozenset({Holding.RULESET})), is_held(play, frozenset()))
+
+
+def test_play_needs_one_of_its_clues() -> None:
+    """Without any of them it is not asked; with one, the clues that speak for it add up."""
+    play = Play(fact="f", ask="a", decides=(), needs=frozenset({Technology.VLAN}), signs={Technology.VLAN: 5}, base=1)
+
+    assert (0, 6) == (weigh(play, frozenset()), weigh(play, frozenset({Technology.VLAN})))
+
+
+def test_commands_are_filled_in_with_what_is_said() -> None:
+    """Addresses and ports of the complaint stand in the command; what nobody says stands there in capitals."""
+    case = complain(addresses=(Address.parse("10.0.0.9"),), ports=(8080,))
+
+    assert "nc 10.0.0.9 8080 DEVICE" == fill("nc {address} {port} {device}", fill_words(case))
+
+
+def test_every_play_says_what_its_answers_mean_and_fills_in_every_word() -> None:
+    """No brace is left in a command, and each question has at least two answers."""
+    words = fill_words(EMPTY)
+
+    assert [] == [play.fact for play in PLAYS if len(play.decides) < 2 or "{" in fill(play.ask, words).replace("{print", "")]
+    assert len(PLAYS) == len({play.ask for play in PLAYS})
+
+
+def test_complaint_alone_is_undecided_with_the_experts_questions() -> None:
+    """A ticket that holds a sentence and no output gets questions, not a verdict."""
+    answer = diagnose(complain(failure=FailureKind.REFUSED))
+
+    assert Verdict.POSSIBLE is answer.verdict
+    assert "ss -tlnp" in answer.questions[0].ask
+    assert MOST >= len(ask_expert(complain()))
+
+
+def test_where_nothing_is_said_to_fail_no_expert_is_asked() -> None:
+    """Then the connection in question is asked for."""
+    assert (False, True) == (is_asked(EMPTY), is_asked(complain()))

@@ -1,0 +1,85 @@
+"""What people say in prose: what fails or works, between which ends, and how."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from podpath.evidence.documents.complaints import MOST, read_complaints
+from podpath.net import protocols
+from podpath.net.complaints import Complaint, End
+from podpath.net.failures import FailureKind
+from podpath.net.provenance import Source
+
+
+def read(text: str) -> tuple[Complaint, ...]:
+    """Read a text of which nothing was taken as an output."""
+    return read_complaints("ticket.md", text.splitlines(), ())
+
+
+@pytest.mark.parametrize(
+    ("sentence", "failure"),
+    [
+        ("curl from the pod to the service times out.", FailureKind.TIMEOUT),
+        ("The connection is refused at once.", FailureKind.REFUSED),
+        ("Clients get `No route to host` from every source.", FailureKind.NO_ROUTE_TO_HOST),
+        ("In the container no name can be resolved.", FailureKind.NAME_NOT_RESOLVED),
+        ("The TLS handshake hangs after the client hello.", FailureKind.HANGS),
+        ("The worker does not become ready since then.", FailureKind.NOT_STARTED),
+        ("The coredns pods stay in ContainerCreating for hours.", FailureKind.NOT_STARTED),
+        ("The VM does not get a usable address any more.", FailureKind.NO_ADDRESS),
+        ("The host gets no more than 25 Mb/s through.", FailureKind.SLOW),
+        ("Calls through the gateway are answered with 503.", FailureKind.ERROR_ANSWER),
+        ("Downloads fail now and then with ECONNRESET in containers.", FailureKind.RESET),
+        ("Every second request to the service fails.", FailureKind.SOMETIMES),
+        ("ping says: sendmsg: operation not permitted", FailureKind.NOT_PERMITTED),
+    ],
+)
+def test_failure_is_named_by_the_words_for_it(sentence: str, failure: FailureKind) -> None:
+    """Each way to fail has its words; denials of any verb count."""
+    (complaint,) = read(sentence)
+
+    assert (False, failure) == (complaint.works, complaint.failure)
+
+
+def test_ends_protocol_ports_and_addresses_are_read() -> None:
+    """Who cannot reach whom: behind `from` stands the source, behind the verb the target."""
+    (complaint,) = read("From a pod on another node I cannot ping the host 10.0.0.7 or open port 8080.")
+
+    assert (End.POD, False, protocols.ICMP) == (complaint.source, complaint.same_node, complaint.protocol)
+    assert ((8080,), ["10.0.0.7"]) == (complaint.ports, [str(address) for address in complaint.addresses])
+
+
+def test_what_works_is_told_apart() -> None:
+    """A sentence that says that it works narrows down what does not."""
+    assert [(True, None), (False, FailureKind.HANGS)] == [
+        (one.works, one.failure) for one in read("To a pod of the same node it works fine. To the other node curl hangs.")
+    ]
+
+
+def test_outputs_and_fences_are_no_prose() -> None:
+    """Lines that an output took, and what stands in a fence, complain of nothing."""
+    lines = ["```", "the connection was refused", "```", "connect: the connection was refused"]
+
+    assert () == read_complaints("ticket.md", lines, [Source(name="ticket.md", lines=(lines[3],), first_line=4)])
+
+
+def test_heading_complains_too_and_labels_do_not() -> None:
+    """A heading is a sentence; two words are a label."""
+    (complaint,) = read("# Pods cannot reach the API server\n\nBroken interface:\n")
+
+    assert (1, End.API_SERVER) == (complaint.span.line, complaint.target)
+
+
+def test_complaints_are_limited() -> None:
+    """Of a text that complains without end, the beginning counts."""
+    assert MOST == len(read("The request to it failed again.\n\n" * (MOST + 10)))
+
+
+@given(st.text())
+def test_reading_never_raises(text: str) -> None:
+    """Whatever stands in a text, each complaint quotes a line of it."""
+    lines = text.splitlines()
+
+    assert all(1 <= one.span.line <= one.span.last_line <= len(lines) for one in read_complaints("t", lines, ()))
