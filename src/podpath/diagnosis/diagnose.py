@@ -26,6 +26,7 @@ from podpath.diagnosis.forbids import Forbids
 from podpath.diagnosis.meeting import add_observations, find_partings
 from podpath.diagnosis.playbook import ask_expert, is_asked
 from podpath.diagnosis.questions import ask_for_clearance, ask_for_ends, ask_for_findings
+from podpath.diagnosis.ranking import rank_findings
 from podpath.diagnosis.resting import is_made_up
 from podpath.diagnosis.symptoms import Symptom, collect_symptoms
 from podpath.diagnosis.verdict import Verdict
@@ -54,6 +55,7 @@ def diagnose(case: Case, probes: tuple[Probe, ...] = (), good: Case | None = Non
     if good is not None:
         differences = compare_nodes(case.node, good.node)
         findings = tuple(compare_with_good(finding, good.node, differences) for finding in findings)
+    findings = rank_findings(case, findings)
     judgements = concluded.judgements
     unplaced = () if probes else case.unplaced
     verdict = _verdict(findings, concluded, unplaced)
@@ -64,7 +66,7 @@ def diagnose(case: Case, probes: tuple[Probe, ...] = (), good: Case | None = Non
     conversations.update({one.probe: one.conversation for one in walked})
     return Diagnosis(
         verdict=verdict,
-        findings=tuple(sorted(findings, key=_is_unsure)),
+        findings=findings,
         conversations=tuple(conversations.values()),
         questions=_questions(case, (verdict, findings, forbids), concluded, unplaced),
         contradictions=case.contradictions,
@@ -130,11 +132,6 @@ def _seen_to_work(judgement: Judgement) -> bool | None:
 
 def _fork(base: World, probe: Probe) -> Conversation:
     return converse(base.engine, probe, limit=LIMIT, deviations=DEVIATIONS, settled=base.settled)
-
-
-def _is_unsure(finding: Finding) -> bool:
-    """Order what is sure before what may be, and keep the order otherwise."""
-    return finding.severity in ("cause", "fault") and finding.certainty < 1
 
 
 def _expect(base: World, symptom: Symptom) -> Symptom:

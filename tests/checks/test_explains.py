@@ -1,0 +1,26 @@
+"""Which failures a sort of cause cannot make."""
+
+from __future__ import annotations
+
+from podpath.checks.category import Category
+from podpath.checks.explains import can_make
+from podpath.net.failures import FailureKind
+
+
+def test_silent_drop_never_refuses() -> None:
+    """A packet that vanishes gives no answer: it times out, and nobody refuses anything."""
+    silent = (Category.REVERSE_PATH_FILTER,)
+
+    assert not can_make(silent, frozenset({FailureKind.REFUSED}))
+    assert can_make(silent, frozenset({FailureKind.REFUSED, FailureKind.TIMEOUT}))
+
+
+def test_nothing_is_ruled_out_without_a_stated_failure_or_a_row() -> None:
+    """Where nobody says how it fails, any cause may be it; and a rule returns what it likes."""
+    assert can_make((Category.NO_LISTENER,), frozenset())
+    assert can_make((Category.HOST_FIREWALL,), frozenset({FailureKind.REFUSED}))
+
+
+def test_one_sort_that_can_is_enough() -> None:
+    """A check that names several sorts is ruled out by all of them alone."""
+    assert can_make((Category.MTU, Category.NO_LISTENER), frozenset({FailureKind.REFUSED}))
