@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from podpath.checks.registry import find_check
+from podpath.diagnosis.carried import SUSPECTED
 from podpath.diagnosis.connections import kind_of, observe
 from podpath.diagnosis.diagnose import diagnose
 from podpath.diagnosis.difference.chains import compare_chains
 from podpath.diagnosis.flows import derive_flows
-from podpath.diagnosis.forbids import SomeBranchesFail
 from podpath.diagnosis.symptoms import collect_symptoms
 from podpath.diagnosis.verdict import Verdict
 from podpath.net.probe import Probe
@@ -224,13 +224,13 @@ def test_a_route_that_ends_packets_is_deleted() -> None:
 
 
 def test_a_rule_that_drops_is_named_where_somebody_complains() -> None:
-    """The same rule may be policy where nobody does: nothing is blamed then, and nothing is cleared."""
+    """The same rule may be policy where nobody does, towards the world: it is suspected then, and nothing is cleared."""
     drop = rule("FORWARD", 1, "DROP", in_link="lxc+")
     forward = replace(GOOD, rules=(drop, *(item._replace(position=item.position + 1) for item in GOOD.rules)))
     made = cilium_node(known(forward))
     unasked = diagnose(case(whole(made)))
-    assert (Verdict.POSSIBLE, ()) == (unasked.verdict, unasked.findings)
-    assert any(isinstance(one, SomeBranchesFail) for one in unasked.forbids)
+    assert Verdict.POSSIBLE == unasked.verdict
+    assert [("dropped-by-rule", SUSPECTED)] == [(finding.check, finding.certainty) for finding in unasked.findings]
     answer = diagnose(case(made, attempt(PROBE)))
     assert ("fault", "dropped-by-rule") == (answer.verdict, answer.findings[0].check)
     assert answer.findings[0].evidence[0] == drop.span

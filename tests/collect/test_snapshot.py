@@ -8,8 +8,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from podpath.collect.snapshot import CollectError, Namespace, collect_bundle, collect_files, find_namespaces
+from podpath.collect.snapshot import CollectError, Namespace, collect_bundle, collect_files, find_namespaces, put_in_lines
 from podpath.collect.targets import TargetError
 
 
@@ -67,3 +69,18 @@ def test_a_named_namespace_without_processes_is_found(tmp_path: Path) -> None:
         assert find_namespaces(named=tmp_path)[0].name == "host"
     finally:
         subprocess.run(["ip", "netns", "del", name], check=True)
+
+
+@given(st.lists(st.dictionaries(st.text(max_size=4), st.integers() | st.text(max_size=6), min_size=1), min_size=1, max_size=6))
+def test_a_listing_stands_one_object_to_a_line(objects: list[dict[str, object]]) -> None:
+    """It stays the same listing, of which each line between the brackets is one object."""
+    for whole in (json.dumps(objects), json.dumps({"nftables": objects}), json.dumps(objects, indent=1)):
+        lines = put_in_lines(whole.encode())
+        assert json.loads(lines) == json.loads(whole)
+        assert len(objects) + 2 == len(lines.splitlines())
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"kernel": {"a": 1}}', '[{"a": 1}, {"b', '[{"a": 1}, 3]', "no JSON"])
+def test_what_is_no_listing_stays_as_it_is(text: str) -> None:
+    """Nothing is lost of what a program printed otherwise than expected."""
+    assert text.encode() == put_in_lines(text.encode())

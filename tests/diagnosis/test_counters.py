@@ -174,6 +174,6 @@ def test_this_kernel_has_every_counter() -> None:
 
 def test_the_counter_of_an_incident_is_quoted(repository: Path) -> None:
     """The kernel counted what the filter dropped when the incident was recorded."""
-    said = podpath("diagnose", repository / "examples/incidents/rp-filter-reset/bundle").stdout
+    said = podpath("diagnose", "--verbose", repository / "examples/incidents/rp-filter-reset/bundle").stdout
     assert "The kernel counts it: TcpExtIPReversePathFilter is 12." in said
     assert '"TcpExtIPReversePathFilter": 12,' in said

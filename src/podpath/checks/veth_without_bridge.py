@@ -26,7 +26,11 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding
+from podpath.checks.topology import find_attachments
+from podpath.net.provenance import Known
 from podpath.node.case import Case
+from podpath.node.links import Link
+from podpath.node.node import HOST
 
 CATEGORIES = (
     Category.BRIDGE_CONFIGURATION,
@@ -40,13 +44,16 @@ def check(case: Case) -> Iterator[Finding]:
     host = case.node.host
     veths = [link for link in host.links.items if link.name.startswith("veth") and link.span is not None and not link.inferred]
     bridged = [link for link in veths if link.master is not None and link.master != "ovs-system"]
-    used = {str(hop.link) for route in host.routes.items for hop in route.nexthops}
+    used = {str(hop.link) for route in host.routes.items if route.prefix.family == 4 for hop in route.nexthops}
     used |= {str(item.link) for item in host.addresses.items if item.address.family == 4}
     if not bridged:
         return
+    pods = {attachment.outer.name: attachment for attachment in find_attachments(case.node) if not attachment.netns.inferred}
     for link in veths:
-        if link.master is not None or link.name in used or link.bond_slave_of is not None:
+        if link.master is not None or link.name in used or link.bond_slave_of is not None or _is_paired_here(link):
             continue
+        pod = pods.get(link.name)
+        addresses = [str(item.address) for item in pod.addresses] if pod is not None else []
         yield Finding(
             check=NAME,
             severity="fault",
@@ -55,6 +62,11 @@ def check(case: Case) -> Iterator[Finding]:
             reasoning=("It has neither an address nor a route either: the container behind it is cut off.",),
             breaks=(f"everything of the container behind {link.name}",),
             prevention="Keep systemd-networkd and NetworkManager from managing veth devices.",
-            certainty=0.8,
-            marks=(link.name,),
+            certainty=1.0 if addresses else 0.8,
+            marks=(link.name, *addresses),
         )
+
+
+def _is_paired_here(link: Link) -> bool:
+    """Tell whether both ends of the pair are the host's: no container is behind it."""
+    return isinstance(link.peer, Known) and link.peer.value.netns == HOST

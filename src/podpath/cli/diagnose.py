@@ -22,6 +22,7 @@ from podpath.library.when import When
 @click.option("--probe", "probes", multiple=True, metavar="P", help="A connection to ask about; may be given more than once.")
 @click.option("--good", multiple=True, metavar="EVIDENCE", help="Evidence of a node where it works: what differs is told.")
 @window_options
+@click.option("--brief", is_flag=True, help="Print three lines: verdict, the line that decides, cure or question.")
 @output_options
 def diagnose(  # noqa: PLR0913 - click gives each option as one argument
     evidence: tuple[str, ...],
@@ -35,6 +36,7 @@ def diagnose(  # noqa: PLR0913 - click gives each option as one argument
     as_json: bool,
     colour: str,
     verbose: bool,
+    brief: bool,
 ) -> None:
     """Name what broke the path, quote the lines that say so, and give the fix.
 
@@ -65,4 +67,4 @@ def diagnose(  # noqa: PLR0913 - click gives each option as one argument
     case = read(pieces, asking=probes, node=node, limits=limits, progress=progress)
     good_case = read_one(good, limits=limits, progress=progress) if good else None
     answer = diagnosis.diagnose(case, probes, good=good_case, when=when, progress=progress)
-    show(answer, as_json=as_json, colour=colour, verbose=verbose)
+    show(answer, as_json=as_json, colour=colour, verbose=verbose, brief=brief)

@@ -15,7 +15,7 @@ NARROW, WIDE = 60, 120
 """Prose narrower than this is torn, wider is hard to read."""
 
 
-def choose_style(colour: str, *, verbose: bool) -> Style:
+def choose_style(colour: str, *, verbose: bool, brief: bool = False) -> Style:
     """Choose colours, signs and width for standard output.
 
     `auto` colours a terminal only, and not where NO_COLOR is set (no-color.org) or the terminal is dumb.
@@ -28,6 +28,7 @@ def choose_style(colour: str, *, verbose: bool) -> Style:
         colour=colour == "always" or (colour == "auto" and tty and not plain),
         unicode=encoding.startswith("utf"),
         verbose=verbose,
+        brief=brief,
         width=min(max(columns, NARROW), WIDE),
     )
 

@@ -25,6 +25,8 @@ from podpath.net.errors import PodpathError
 FORMAT = "podpath/bundle/v1"
 CNI_DIRECTORY = Path("/etc/cni/net.d")
 _CNI_NAME = re.compile(r"\.(?:conf|conflist|json)(?:\.|$)")
+_LISTING = re.compile(r'\s*(?:\{\s*"nftables"\s*:\s*)?\[\s*')
+_BETWEEN = re.compile(r"\s*,?\s*")
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -163,7 +165,30 @@ def _collect_commands(commands: tuple[FileCommand, ...], namespace: Namespace, m
             reason = done.stderr.decode("utf-8", "replace").strip().partition("\n")[0]
             missing.append(f"{namespace.name}: `{' '.join(command.arguments)}` failed: {reason}")
             continue
-        yield command.name, done.stdout
+        yield command.name, put_in_lines(done.stdout) if command.name.endswith(".json") else done.stdout
+
+
+def put_in_lines(listing: bytes) -> bytes:
+    """Return a JSON listing with one of its objects to a line, so that a quoted line is one fact; as it is where it is none.
+
+    The text of each object stays as it was printed: iproute2 repeats keys, which a decoded object would lose.
+    """
+    text = listing.decode("utf-8", "surrogateescape")
+    opening = _LISTING.match(text)
+    if opening is None:
+        return listing
+    decoder, place, objects = json.JSONDecoder(), opening.end(), []
+    try:
+        while text[place : place + 1] == "{":
+            _, end = decoder.raw_decode(text, place)
+            objects.append(text[place:end].replace("\n", " "))
+            following = _BETWEEN.match(text, end)
+            place = following.end() if following is not None else end
+    except (ValueError, RecursionError):
+        return listing
+    lines = "\n".join((text[: opening.end()].strip(), ",\n".join(objects), text[place:].strip(), ""))
+    whole = bool(objects) and text[place : place + 1] == "]"
+    return lines.encode("utf-8", "surrogateescape") if whole else listing
 
 
 def _cni_files() -> Iterator[Path]:

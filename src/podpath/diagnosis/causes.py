@@ -293,7 +293,7 @@ def _name_bridge(reason: BridgeReason) -> str:
 def _is_unanswerable(branch: Branch, trace: Trace, step: Step) -> bool:
     """Tell whether a machine beyond the node has no way to answer a pod, whose own address it sees."""
     first = branch.traces[0]
-    beyond = trace.direction == "reply" and step.netns == trace.start and step.stage == "route output"
+    beyond = trace.direction == "reply" and step.netns == trace.start != HOST and step.stage == "route output"
     return beyond and first.start != HOST and trace.packet.dst == first.packet.src
 
 

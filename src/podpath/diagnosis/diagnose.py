@@ -12,6 +12,7 @@ from podpath.checks.registry import run_checks
 from podpath.datapath.conversation import converse
 from podpath.datapath.trace import Branch, Conversation
 from podpath.diagnosis.captured import add_captured
+from podpath.diagnosis.carried import Broken, doubt, find_broken, tell_walked
 from podpath.diagnosis.check_proof import prove_check
 from podpath.diagnosis.clearance import REFUSED, Walked, forbid_all_clear
 from podpath.diagnosis.comparison import compare_with_good
@@ -19,9 +20,8 @@ from podpath.diagnosis.conclusion import Conclusion, conclude
 from podpath.diagnosis.counters import add_counters
 from podpath.diagnosis.diagnosis import Diagnosis, Question
 from podpath.diagnosis.difference.nodes import compare_nodes
-from podpath.diagnosis.explanations import assess
 from podpath.diagnosis.findings import CHAINED, merge_checks
-from podpath.diagnosis.flows import OUTSIDE, derive_flows, suggest_probes
+from podpath.diagnosis.flows import OUTSIDE, list_flows, suggest_probes
 from podpath.diagnosis.forbids import Forbids
 from podpath.diagnosis.meeting import add_observations, find_partings
 from podpath.diagnosis.playbook import ask_expert, is_asked
@@ -35,18 +35,18 @@ from podpath.net.probe import Probe
 from podpath.node.case import Case, Unplaced
 from podpath.node.node import HOST, Node
 
-POLICIES = ("dropped-by-rule", "no-listener", "untracked", "no-route", "neighbour-failed", "hairpin")
-"""What may be meant so: it is a fault only where somebody says that the connection should work."""
-
 
 def diagnose(case: Case, probes: tuple[Probe, ...] = (), good: Case | None = None) -> Diagnosis:
     """Say what is wrong with a node, by its evidence and by the connections that fail."""
     base = World(case.node)
     symptoms = tuple(_expect(base, symptom) for symptom in collect_symptoms(case, probes))
-    flows = derive_flows(case.node)
-    if not probes and not any(symptom.fails for symptom in symptoms):
-        symptoms = (*symptoms, *_broken_flows(base, flows))
-    concluded = conclude(case, symptoms, flows)
+    carried = list_flows(case.node)
+    flows = tuple(dict.fromkeys(flow.probe for flow in carried))
+    unasked = not probes and not any(symptom.fails for symptom in symptoms)
+    broken = find_broken(base, carried) if unasked else Broken((), ())
+    concluded = conclude(case, (*symptoms, *(broken.faults or broken.suspected)), flows)
+    if broken.suspected and not broken.faults:
+        concluded = doubt(concluded)
     told = {finding.check for finding in concluded.causes} - {name for names in CHAINED.values() for name in names}
     findings = merge_checks((*concluded.causes, *concluded.possible), tuple(run_checks(case, told)))
     findings = tuple(prove_check(case, finding, flows) for finding in findings)
@@ -71,7 +71,11 @@ def diagnose(case: Case, probes: tuple[Probe, ...] = (), good: Case | None = Non
         questions=_questions(case, (verdict, findings, forbids), concluded, unplaced),
         contradictions=case.contradictions,
         gaps=case.gaps,
-        notes=(*_notes(case.node, findings, concluded), *_unplaced_notes(unplaced)),
+        notes=(
+            *((tell_walked(carried),) if unasked and carried else ()),
+            *_notes(case.node, findings, concluded),
+            *_unplaced_notes(unplaced),
+        ),
         partings=tuple(find_partings(judgements)),
         forbids=forbids,
     )
@@ -142,17 +146,6 @@ def _expect(base: World, symptom: Symptom) -> Symptom:
     if judged.branch is not None and judged.branch.works is False:
         return replace(symptom, fails=True, result="fails in simulation")
     return symptom
-
-
-def _broken_flows(base: World, flows: Sequence[Probe]) -> Iterator[Symptom]:
-    """Give those connections that any node should carry and that this one does not, by facts that are stated."""
-    for probe in flows:
-        symptom = Symptom(probe=probe, fails=True, result="fails in simulation")
-        explanation = assess(base, (symptom,))
-        causes = [blame.cause for blame in explanation.blames]
-        ours = all(cause.step.netns == HOST and cause.check not in POLICIES for cause in causes)
-        if explanation.explained and explanation.is_stated and causes and ours:
-            yield symptom
 
 
 def _notes(node: Node, findings: Sequence[Finding], concluded: Conclusion) -> Iterator[str]:

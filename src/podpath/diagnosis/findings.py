@@ -6,7 +6,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from podpath.checks import cni_chain, conntrack_full, duplicate_address, enslaved_route, foreign_arp
+from podpath.checks import (
+    arp_off,
+    cni_chain,
+    conntrack_full,
+    duplicate_address,
+    enslaved_route,
+    foreign_arp,
+    neighbour_failed,
+    no_route,
+    shadowed_range,
+    veth_without_bridge,
+)
 from podpath.checks.cause import Cause, Claim, PacketStory
 from podpath.checks.finding import Finding, Repair
 from podpath.datapath.trace import Step
@@ -177,7 +188,7 @@ def merge_checks(causes: Sequence[Finding], found: Sequence[Finding]) -> tuple[F
             rest.remove(better)
             cause = _take_over(better, cause)  # noqa: PLW2901  # the same cause, better told
         told.append(cause)
-    told = _blame_duplicates(rest, told)
+    told = _blame_deeper(rest, _blame_duplicates(rest, told))
     told += [finding for finding in rest if finding.severity == "cause" and finding not in told]
     names = {finding.check for finding in told}
     covered = {span for finding in told for span in finding.evidence}
@@ -201,6 +212,29 @@ def _blame_duplicates(found: list[Finding], causes: Sequence[Finding]) -> list[F
             found.remove(better)
         told.append(_take_over(better, cause) if better is not None else cause)
     return told
+
+
+DEEPER = frozenset({arp_off.NAME, shadowed_range.NAME, veth_without_bridge.NAME})
+"""Checks that say why nobody answers: the device, or the route, by which a packet went where nobody is."""
+
+
+def _blame_deeper(found: list[Finding], causes: Sequence[Finding]) -> list[Finding]:
+    """Let a certain check that explains why nobody answered take the place of what ended the connection."""
+    told: list[Finding] = []
+    for cause in causes:
+        better = next((one for one in found if _explains(one, cause)), None)
+        if better is not None:
+            found.remove(better)
+        told.append(_take_over(better, cause) if better is not None else cause)
+    return told
+
+
+def _explains(one: Finding, cause: Finding) -> bool:
+    if one.check not in DEEPER or one.certainty < 1 or cause.check not in {neighbour_failed.NAME, no_route.NAME}:
+        return False
+    traces = cause.shown_by.traces if cause.shown_by is not None else ()
+    passed = {span for trace in traces for step in trace.steps for span in step.spans}
+    return one.evidence[0] in passed or any(f" {mark}" in item for mark in one.marks for item in cause.breaks)
 
 
 def _take_over(better: Finding, cause: Finding) -> Finding:

@@ -18,9 +18,10 @@ from podpath.diagnosis.capture_answer import (
 )
 from podpath.diagnosis.unread import InputCut, LinesUnread, NotModelled
 from podpath.node.case import CapturedPoint
-from podpath.report.diagnosis_text import WEIGHTY, render_gaps
+from podpath.report.diagnosis_text import render_gaps
 from podpath.report.escape import escape
 from podpath.report.finding_text import render_finding, render_short
+from podpath.report.headline import WEIGHTY
 from podpath.report.sentences.narrative import spell_claim
 from podpath.report.style import Style
 

@@ -3,35 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import assert_never
 
 from podpath.checks.finding import Finding
-from podpath.datapath.trace import Branch, Conversation
 from podpath.diagnosis.diagnosis import Diagnosis, Question
 from podpath.diagnosis.forbids import Forbids
 from podpath.diagnosis.verdict import Verdict
 from podpath.net.provenance import Gap
-from podpath.report.clearance_words import name_forbids, say_forbids
+from podpath.report.clearance_words import say_forbids
 from podpath.report.escape import escape
 from podpath.report.finding_text import INDENT, render_finding, render_short
+from podpath.report.first_screen import render_brief, render_first_screen
+from podpath.report.headline import WEIGHTY, render_head, render_headline
 from podpath.report.parting_text import render_partings
-from podpath.report.path import describe_outcome, render_path
 from podpath.report.quotes import quote
-from podpath.report.sentences import spell_failure
 from podpath.report.sentences.narrative import spell_claim, spell_link
 from podpath.report.sentences.questions import spell_answer, spell_fact
 from podpath.report.style import Style
+from podpath.report.walked_text import left_out, render_walked
 
-WEIGHTY = ("cause", "fault")
 ORDER = "First stands what explains most of what fails, then what takes least for granted, then what is met most often."
 """Why possibilities are told in this order."""
-SHOWN, FORBIDS_SHOWN, WALKED_SHOWN = 3, 6, 6
+SHOWN, FORBIDS_SHOWN = 3, 6
 """How many of a long list are shown where the reader did not ask for all."""
 
 
 def render_diagnosis(diagnosis: Diagnosis, style: Style) -> str:
-    """Render the whole answer; every line of it is safe to print."""
-    lines = _headline(diagnosis, style)
+    """Render the answer: one screen of it, or all where the reader asked; every line of it is safe to print."""
+    if style.brief:
+        return "\n".join(render_brief(diagnosis)) + "\n"
+    lines = _everything(diagnosis, style) if style.verbose else render_first_screen(diagnosis, style)
+    return "\n".join(lines) + "\n"
+
+
+def _everything(diagnosis: Diagnosis, style: Style) -> list[str]:
+    lines = render_headline(diagnosis, style)
     if diagnosis.verdict is Verdict.FAULT:
         lines += _faults(diagnosis.findings, style)
     elif diagnosis.verdict is Verdict.POSSIBLE:
@@ -41,58 +46,11 @@ def render_diagnosis(diagnosis: Diagnosis, style: Style) -> str:
     if lesser:
         lines += ["", style.paint("head", "Also seen")]
         lines += [line for finding in lesser for line in render_short(finding, style)]
-    lines += _walked(diagnosis, style)
+    lines += render_walked(diagnosis, style)
     if diagnosis.verdict is not Verdict.POSSIBLE:
         lines += _questions(diagnosis.questions, style)
     lines += render_partings(diagnosis.partings, style)
-    lines += _remarks(diagnosis, style)
-    return "\n".join(lines) + "\n"
-
-
-def _headline(diagnosis: Diagnosis, style: Style) -> list[str]:
-    weighty = [finding for finding in diagnosis.findings if finding.severity in WEIGHTY]
-    weighty = (
-        [finding for finding in weighty if finding.certainty == 1] or weighty if diagnosis.verdict is Verdict.FAULT else weighty
-    )
-    match diagnosis.verdict:
-        case Verdict.FAULT if not weighty:
-            return _head(style, "bad", "FAULT", "no finding names it")
-        case Verdict.FAULT:
-            word = "CAUSE" if weighty[0].severity == "cause" else "FAULT"
-            where = f"on {diagnosis.node}: " if diagnosis.node else ""
-            return _head(style, "bad", word, where + spell_claim(weighty[0].claim))
-        case Verdict.POSSIBLE if diagnosis.forbids:
-            return _head(style, "warn", "UNDECIDED", _undecided(diagnosis))
-        case Verdict.POSSIBLE:
-            count = len(weighty)
-            what = (
-                f"{count} causes are possible"
-                if count > 1
-                else "one cause is possible"
-                if count
-                else "no stated fact explains what fails"
-            )
-            tell = f"; {diagnosis.questions[0].ask} tells" if diagnosis.questions else ""
-            return _head(style, "warn", "UNDECIDED", what + tell)
-        case Verdict.NONE:
-            return _head(style, "good", "NOTHING WRONG FOUND", _walked_in_words(diagnosis.conversations))
-        case _:
-            assert_never(diagnosis.verdict)
-
-
-def _walked_in_words(conversations: Sequence[Conversation]) -> str:
-    """Say what was walked, and how much of it works whatever is not known."""
-    works = sum(conversation.verdict == "ALWAYS" for conversation in conversations)
-    if len(conversations) == 1:
-        return f"{conversations[0].probe} {'works, walked to its end' if works else 'was walked, and is open'}"
-    return f"{works} of {len(conversations)} walked connections work"
-
-
-def _undecided(diagnosis: Diagnosis) -> str:
-    """Say in one line what was looked at, what was not, and the one thing to give next."""
-    looked = f"{_walked_in_words(diagnosis.conversations)}, but" if diagnosis.conversations else "no fault was found, but"
-    asked = f"; give next: {diagnosis.questions[0].ask}" if diagnosis.questions else ""
-    return f"{looked} {name_forbids(diagnosis.forbids)}{asked}"
+    return lines + _remarks(diagnosis, style)
 
 
 def render_forbids(forbids: Sequence[Forbids], style: Style) -> list[str]:
@@ -104,13 +62,7 @@ def render_forbids(forbids: Sequence[Forbids], style: Style) -> list[str]:
     for one in shown:
         lines += style.wrap(escape(say_forbids(one)), "  - ")
         lines += [f"{INDENT}{style.paint('dim', escape(quote(span)))}" for span in one.spans[: None if style.verbose else 1]]
-    return lines + _left_out(len(forbids) - len(shown), "reason", style)
-
-
-def _head(style: Style, colour: str, word: str, text: str) -> list[str]:
-    lines = style.wrap(escape(text), f"{word}: ", "  ")
-    painted = style.paint(colour, f"{word}:")
-    return [painted + lines[0][len(word) + 1 :], *lines[1:]]
+    return lines + left_out(len(forbids) - len(shown), "reason", style)
 
 
 def _faults(findings: Sequence[Finding], style: Style) -> list[str]:
@@ -119,7 +71,10 @@ def _faults(findings: Sequence[Finding], style: Style) -> list[str]:
     sure = [finding for finding in weighty if finding.certainty == 1] or weighty
     for number, finding in enumerate(sure):
         if number:
-            lines += ["", *_head(style, "bad", "AND" if finding.severity == "cause" else "FAULT", spell_claim(finding.claim))]
+            lines += [
+                "",
+                *render_head(style, "bad", "AND" if finding.severity == "cause" else "FAULT", spell_claim(finding.claim)),
+            ]
         lines += render_finding(finding, style)
         lines += ["", f"  {style.paint('dim', f'more: podpath explain {escape(finding.check)}')}"]
     unsure = [finding for finding in weighty if finding not in sure]
@@ -165,51 +120,7 @@ def _questions(questions: Sequence[Question], style: Style) -> list[str]:
         lines.append(f"  {style.paint('command', escape(question.ask))}")
         lines += style.wrap(f"tells {escape(spell_fact(question.fact))}", INDENT)
         lines += [line for answer in question.decides for line in style.wrap(escape(spell_answer(answer)), f"{INDENT}- ")]
-    return lines + _left_out(len(questions) - len(shown), "question", style)
-
-
-def _walked(diagnosis: Diagnosis, style: Style) -> list[str]:
-    shown_already = {id(finding.shown_by) for finding in diagnosis.findings if finding.shown_by is not None}
-    lines: list[str] = []
-    walked = diagnosis.conversations if style.verbose else diagnosis.conversations[:WALKED_SHOWN]
-    for conversation in walked:
-        branch = representative(conversation)
-        lines += style.wrap(
-            f"{escape(str(conversation.probe))}: {verdict_in_words(conversation)}", f"  {_mark(conversation, style)} ", "    "
-        )
-        if branch is not None and branch.failure and id(branch) not in shown_already:
-            lines += style.wrap(escape(spell_failure(branch.failure)), INDENT)
-            if style.verbose:
-                lines += render_path(branch, style, INDENT)
-    lines += _left_out(len(diagnosis.conversations) - len(walked), "connection", style)
-    return ["", style.paint("head", "Walked"), *lines] if lines else []
-
-
-def representative(conversation: Conversation) -> Branch | None:
-    """Give the branch that stands for the conversation: the first that fails where any does, else the likeliest."""
-    failing = next((branch for branch in conversation.branches if branch.works is False), None)
-    if failing is not None and conversation.verdict in ("NEVER", "SOMETIMES"):
-        return failing
-    return conversation.branches[0] if conversation.branches else None
-
-
-def verdict_in_words(conversation: Conversation) -> str:
-    """Say what became of a connection: `works`, `never works`, `works in some branches`, or why it is undecided."""
-    match conversation.verdict:
-        case "ALWAYS":
-            return "works"
-        case "NEVER":
-            return "never works"
-        case "SOMETIMES":
-            failing = sum(branch.works is False for branch in conversation.branches)
-            return f"works sometimes: fails in {failing} of {len(conversation.branches)} branches"
-        case _:
-            last = conversation.branches[0].traces[-1:] if conversation.branches else ()
-            return describe_outcome(last[0].outcome) if last else "undecided"
-
-
-def _mark(conversation: Conversation, style: Style) -> str:
-    return {"ALWAYS": style.arrived, "NEVER": style.broken, "SOMETIMES": style.broken}.get(conversation.verdict, style.doubtful)
+    return lines + left_out(len(questions) - len(shown), "question", style)
 
 
 def _remarks(diagnosis: Diagnosis, style: Style) -> list[str]:
@@ -234,8 +145,4 @@ def render_gaps(gaps: Sequence[Gap], style: Style) -> list[str]:
     for gap in shown:
         lines.append(f"  {escape(quote(gap.span))}")
         lines += style.wrap(escape(gap.why), INDENT)
-    return lines + _left_out(len(gaps) - len(shown), "line", style)
-
-
-def _left_out(count: int, what: str, style: Style) -> list[str]:
-    return [style.paint("dim", f"  and {count} {what}{'s' if count > 1 else ''} more: --verbose lists all")] if count > 0 else []
+    return lines + left_out(len(gaps) - len(shown), "line", style)

@@ -10,10 +10,10 @@ from podpath.diagnosis.difference.smallest import Taken
 from podpath.diagnosis.proof import describe
 from podpath.report.borders import gap_object, quote_object
 from podpath.report.clearance_words import forbids_object
-from podpath.report.diagnosis_text import representative
 from podpath.report.escape import escape
 from podpath.report.sentences import spell_failure
 from podpath.report.sentences.narrative import spell_claim
+from podpath.report.walked_text import representative
 
 SCHEMA = "podpath/diff/v1"
 

@@ -11,12 +11,13 @@ from podpath.diagnosis.difference.difference import Difference
 from podpath.diagnosis.difference.smallest import Taken
 from podpath.diagnosis.proof import describe
 from podpath.report.clearance_words import name_forbids
-from podpath.report.diagnosis_text import render_forbids, render_gaps, representative
+from podpath.report.diagnosis_text import render_forbids, render_gaps
 from podpath.report.escape import escape
 from podpath.report.quotes import quote, render_quotes
 from podpath.report.sentences import spell_failure
 from podpath.report.sentences.narrative import spell_claim
 from podpath.report.style import Style
+from podpath.report.walked_text import representative
 
 T = TypeVar("T")
 INDENT = "    "

@@ -51,11 +51,16 @@ def _numbered(sentences: tuple[str, ...], style: Style) -> list[str]:
 
 
 def _repair(repair: Repair, style: Style) -> list[str]:
-    lines = style.wrap(f"{escape(repair.title)} ({_proof(repair)})", INDENT)
+    lines = style.wrap(describe_repair(repair), INDENT)
     lines += [f"{INDENT}  {style.paint('command', escape(command))}" for command in repair.commands]
     for effect in repair.side_effects:
         lines += style.wrap(f"also changes: {escape(effect)}", f"{INDENT}{style.paint('warn', '!')} ", f"{INDENT}  ")
     return lines
+
+
+def describe_repair(repair: Repair) -> str:
+    """Say what a repair does, and how far it is proven."""
+    return f"{escape(repair.title)} ({_proof(repair)})"
 
 
 def _proof(repair: Repair) -> str:

@@ -12,10 +12,10 @@ from podpath.diagnosis.meeting import Meeting
 from podpath.net.provenance import Gap
 from podpath.report.borders import branch_object, gap_object, packet_object, quote_object
 from podpath.report.clearance_words import forbids_object
-from podpath.report.diagnosis_text import representative
 from podpath.report.escape import escape
 from podpath.report.finding_json import finding_object
 from podpath.report.sentences.questions import spell_answer, spell_fact
+from podpath.report.walked_text import representative
 
 DIAGNOSIS_SCHEMA = "podpath/diagnosis/v1"
 TRACE_SCHEMA = "podpath/trace/v1"

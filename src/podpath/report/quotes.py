@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Sequence
 
@@ -11,17 +12,19 @@ from podpath.report.style import Style
 
 LONGEST_LINE = 300
 """Columns of a quoted line: of one line of JSON that holds a whole listing only the part around the marked words is quoted."""
-AROUND = 90
-"""Columns on either side of a marked word that are kept."""
+LONGEST_JSON = 1 << 20
+"""Characters of a span of JSON in which the element that counts is looked for."""
 LINES_OF_A_SPAN = 4
 """Lines quoted of one span: a span may cover a whole listing."""
 
 
-def render_quotes(spans: Iterable[Span], marks: Sequence[str], style: Style, indent: str) -> list[str]:
+def render_quotes(
+    spans: Iterable[Span], marks: Sequence[str], style: Style, indent: str, longest: int = LONGEST_LINE
+) -> list[str]:
     """Quote each span's lines once, aligned on the bar, with the deciding words painted or underlined."""
     rows: list[tuple[str, str]] = []
     for span in dict.fromkeys(spans):
-        rows += _rows(span, marks)
+        rows += _rows(span, marks, longest)
     width = max((len(place) for place, _ in rows), default=0)
     lines: list[str] = []
     for place, text in rows:
@@ -35,32 +38,59 @@ def render_quotes(spans: Iterable[Span], marks: Sequence[str], style: Style, ind
 
 def quote(span: Span) -> str:
     """Spell a span as one line: `file:line | text` of its first line."""
-    place, text = _rows(span, ())[0]
+    place, text = _rows(span, (), LONGEST_LINE)[0]
     return f"{place} | {text}" if text.strip() else place
 
 
-def _rows(span: Span, marks: Sequence[str]) -> list[tuple[str, str]]:
+def _rows(span: Span, marks: Sequence[str], longest: int) -> list[tuple[str, str]]:
     texts = span.text.split("\n")
-    shown = texts[:LINES_OF_A_SPAN] if len(texts) > LINES_OF_A_SPAN + 1 else texts
     name = escape(span.source.name)
-    rows = [(f"{name}:{span.line + index}", _fit(escape(text), marks)) for index, text in enumerate(shown)]
+    element = _element(span.text, marks) if len(texts) > 1 or len(texts[0]) > longest else ""
+    if element:
+        return [(f"{name}:{span.line}", _fit(escape(element), marks, longest))]
+    shown = texts[:LINES_OF_A_SPAN] if len(texts) > LINES_OF_A_SPAN + 1 else texts
+    rows = [(f"{name}:{span.line + index}", _fit(escape(text), marks, longest)) for index, text in enumerate(shown)]
     if len(shown) < len(texts):
         rows.append((f"{name}:{span.last_line}", f"(and {len(texts) - len(shown)} lines more, up to here)"))
     return rows
 
 
-def _fit(text: str, marks: Sequence[str]) -> str:
+def _element(text: str, marks: Sequence[str]) -> str:
+    """Return the element of a span of JSON that has the most of the marked words, on one line; empty where it is no JSON."""
+    listing = text.strip().rstrip(",")
+    if not listing.startswith(("{", "[")) or len(listing) > LONGEST_JSON:
+        return ""
+    try:
+        value = json.loads(listing)
+    except (ValueError, RecursionError):
+        return ""
+    while isinstance(value, list) or (isinstance(value, dict) and len(value) == 1):
+        inner = value if isinstance(value, list) else next(iter(value.values()))
+        if not isinstance(inner, list | dict) or not inner:
+            break
+        value = inner if isinstance(inner, dict) else max(inner, key=lambda item: _worth(item, marks))
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _worth(item: object, marks: Sequence[str]) -> int:
+    """Count the different marked words of an element."""
+    text = escape(json.dumps(item, ensure_ascii=False))
+    return len({text[start:end] for start, end in _marked(text, marks)})
+
+
+def _fit(text: str, marks: Sequence[str], longest: int) -> str:
     """Shorten a long line to where most of the different marked words stand together; to both its ends where none does."""
-    found = _marked(text, marks) if len(text) > LONGEST_LINE else []
+    found = _marked(text, marks) if len(text) > longest else []
     if not found:
-        return clip(text, LONGEST_LINE)
-    reach = LONGEST_LINE - 2 * AROUND
+        return clip(text, longest)
+    around = longest * 3 // 10
+    reach = longest - 2 * around
 
     def worth(start: int) -> int:
         return len({text[left:right] for left, right in found if start <= left and right <= start + reach})
 
     start = max((left for left, _ in found), key=worth)
-    begin, end = max(0, start - AROUND), min(len(text), start + reach + AROUND)
+    begin, end = max(0, start - around), min(len(text), start + reach + around)
     return f"{'... ' if begin else ''}{text[begin:end]}{' ...' if end < len(text) else ''}"
 
 

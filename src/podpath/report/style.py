@@ -19,7 +19,9 @@ class Style:
     unicode: bool = True
     """False where the output's encoding has ASCII only."""
     verbose: bool = False
-    """True: every gap, near miss and assumption; False: counts of them."""
+    """True: every gap, near miss and assumption; False: the first screen, with counts of them."""
+    brief: bool = False
+    """True: three lines of a diagnosis, the verdict, the line that decides, the cure or the question."""
     width: int = 100
     """Columns that prose is wrapped to. Commands and evidence are never wrapped, so that they can be copied."""
 

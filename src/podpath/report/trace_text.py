@@ -8,12 +8,13 @@ from podpath.datapath.trace import Assumption, Branch, Conversation, Step, Trace
 from podpath.diagnosis.forbids import Forbids
 from podpath.net.packet import spell_ends
 from podpath.report.clearance_words import name_forbids
-from podpath.report.diagnosis_text import render_forbids, representative, verdict_in_words
+from podpath.report.diagnosis_text import render_forbids
 from podpath.report.escape import escape
 from podpath.report.path import describe_outcome, render_path
 from podpath.report.quotes import quote
 from podpath.report.sentences import spell_failure, spell_near, spell_reason
 from podpath.report.style import Style
+from podpath.report.walked_text import representative, verdict_in_words
 
 
 def render_trace(conversation: Conversation, style: Style, forbids: Sequence[Forbids] = ()) -> str:

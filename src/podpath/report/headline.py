@@ -1,0 +1,72 @@
+"""The first line of a diagnosis: one word for the verdict, and what it comes to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import assert_never
+
+from podpath.datapath.trace import Conversation
+from podpath.diagnosis.diagnosis import Diagnosis
+from podpath.diagnosis.verdict import Verdict
+from podpath.report.clearance_words import name_forbids
+from podpath.report.escape import escape
+from podpath.report.sentences.narrative import spell_claim
+from podpath.report.style import Style
+
+WEIGHTY = ("cause", "fault")
+"""Severities of what breaks something."""
+
+
+def render_headline(diagnosis: Diagnosis, style: Style) -> list[str]:
+    """Say the verdict and what it comes to: a cause, the likeliest possibility and what tells, or what was walked."""
+    weighty = [finding for finding in diagnosis.findings if finding.severity in WEIGHTY]
+    weighty = (
+        [finding for finding in weighty if finding.certainty == 1] or weighty if diagnosis.verdict is Verdict.FAULT else weighty
+    )
+    match diagnosis.verdict:
+        case Verdict.FAULT if not weighty:
+            return render_head(style, "bad", "FAULT", "no finding names it")
+        case Verdict.FAULT:
+            word = "CAUSE" if weighty[0].severity == "cause" else "FAULT"
+            where = f"on {diagnosis.node}: " if diagnosis.node else ""
+            return render_head(style, "bad", word, where + spell_claim(weighty[0].claim))
+        case Verdict.POSSIBLE if diagnosis.forbids:
+            return render_head(style, "warn", "UNDECIDED", _undecided(diagnosis))
+        case Verdict.POSSIBLE:
+            count = len(weighty)
+            first = spell_claim(weighty[0].claim).rstrip(".") if weighty else ""
+            what = (
+                f"{count} causes are possible, first of all: {first}"
+                if count > 1
+                else f"one cause is possible: {first}"
+                if count
+                else "no stated fact explains what fails"
+            )
+            tell = f"; {diagnosis.questions[0].ask} tells" if diagnosis.questions else ""
+            return render_head(style, "warn", "UNDECIDED", what + tell)
+        case Verdict.NONE:
+            return render_head(style, "good", "NOTHING WRONG FOUND", _walked_in_words(diagnosis.conversations))
+        case _:
+            assert_never(diagnosis.verdict)
+
+
+def _walked_in_words(conversations: Sequence[Conversation]) -> str:
+    """Say what was walked, and how much of it works whatever is not known."""
+    works = sum(conversation.verdict == "ALWAYS" for conversation in conversations)
+    if len(conversations) == 1:
+        return f"{conversations[0].probe} {'works, walked to its end' if works else 'was walked, and is open'}"
+    return f"{works} of {len(conversations)} walked connections work"
+
+
+def _undecided(diagnosis: Diagnosis) -> str:
+    """Say in one line what was looked at, what was not, and the one thing to give next."""
+    looked = f"{_walked_in_words(diagnosis.conversations)}, but" if diagnosis.conversations else "no fault was found, but"
+    asked = f"; give next: {diagnosis.questions[0].ask}" if diagnosis.questions else ""
+    return f"{looked} {name_forbids(diagnosis.forbids)}{asked}"
+
+
+def render_head(style: Style, colour: str, word: str, text: str) -> list[str]:
+    """Write a verdict's word and what it says."""
+    lines = style.wrap(escape(text), f"{word}: ", "  ")
+    painted = style.paint(colour, f"{word}:")
+    return [painted + lines[0][len(word) + 1 :], *lines[1:]]

@@ -1,0 +1,65 @@
+"""The connections that were walked as lines: each with a sign, what became of it, and where it failed."""
+
+from __future__ import annotations
+
+from podpath.datapath.trace import Branch, Conversation
+from podpath.diagnosis.diagnosis import Diagnosis
+from podpath.report.escape import escape
+from podpath.report.finding_text import INDENT
+from podpath.report.path import describe_outcome, render_path
+from podpath.report.sentences import spell_failure
+from podpath.report.style import Style
+
+WALKED_SHOWN = 6
+"""How many are shown where the reader did not ask for all."""
+
+
+def render_walked(diagnosis: Diagnosis, style: Style) -> list[str]:
+    """List the connections that were walked, and what became of each."""
+    shown_already = {id(finding.shown_by) for finding in diagnosis.findings if finding.shown_by is not None}
+    lines: list[str] = []
+    walked = diagnosis.conversations if style.verbose else diagnosis.conversations[:WALKED_SHOWN]
+    for conversation in walked:
+        branch = representative(conversation)
+        lines += style.wrap(
+            f"{escape(str(conversation.probe))}: {verdict_in_words(conversation)}", f"  {mark_of(conversation, style)} ", "    "
+        )
+        if branch is not None and branch.failure and id(branch) not in shown_already:
+            lines += style.wrap(escape(spell_failure(branch.failure)), INDENT)
+            if style.verbose:
+                lines += render_path(branch, style, INDENT)
+    lines += left_out(len(diagnosis.conversations) - len(walked), "connection", style)
+    return ["", style.paint("head", "Walked"), *lines] if lines else []
+
+
+def representative(conversation: Conversation) -> Branch | None:
+    """Give the branch that stands for the conversation: the first that fails where any does, else the likeliest."""
+    failing = next((branch for branch in conversation.branches if branch.works is False), None)
+    if failing is not None and conversation.verdict in ("NEVER", "SOMETIMES"):
+        return failing
+    return conversation.branches[0] if conversation.branches else None
+
+
+def verdict_in_words(conversation: Conversation) -> str:
+    """Say what became of a connection: `works`, `never works`, `works in some branches`, or why it is undecided."""
+    match conversation.verdict:
+        case "ALWAYS":
+            return "works"
+        case "NEVER":
+            return "never works"
+        case "SOMETIMES":
+            failing = sum(branch.works is False for branch in conversation.branches)
+            return f"works sometimes: fails in {failing} of {len(conversation.branches)} branches"
+        case _:
+            last = conversation.branches[0].traces[-1:] if conversation.branches else ()
+            return describe_outcome(last[0].outcome) if last else "undecided"
+
+
+def mark_of(conversation: Conversation, style: Style) -> str:
+    """Return the sign of a connection's end."""
+    return {"ALWAYS": style.arrived, "NEVER": style.broken, "SOMETIMES": style.broken}.get(conversation.verdict, style.doubtful)
+
+
+def left_out(count: int, what: str, style: Style) -> list[str]:
+    """Say how many of a long list are not shown."""
+    return [style.paint("dim", f"  and {count} {what}{'s' if count > 1 else ''} more: --verbose lists all")] if count > 0 else []
