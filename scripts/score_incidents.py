@@ -21,6 +21,8 @@ from podpath.checks.registry import CHECKS
 
 INCIDENTS = Path(__file__).parent.parent / "incidents"
 HALVES = ("open", "sealed")
+PAGE = INCIDENTS.parent / "docs" / "incidents.md"
+RECORDED = INCIDENTS / "open" / "outcomes.json"
 SECONDS = 120
 """A diagnosis that takes longer has failed."""
 FIRST_QUESTIONS = 3
@@ -30,7 +32,7 @@ CATEGORIES = {check.name: frozenset(map(str, check.categories)) for check in CHE
 
 
 class Outcome(StrEnum):
-    """What an answer is worth."""
+    """What an answer is worth, the best first."""
 
     NAMED = "named"
     """The cause, with one of its decisive lines."""
@@ -55,6 +57,8 @@ class Incident:
     categories: frozenset[str]
     decisive: tuple[str, ...]
     ask: tuple[str, ...]
+    source: str = ""
+    """The address where it was published."""
 
 
 def read_incidents(half: str) -> tuple[Incident, ...]:
@@ -72,6 +76,7 @@ def read_incident(file: Path) -> Incident:
         categories=frozenset(answer["categories"]),
         decisive=tuple(answer["decisive"]),
         ask=tuple(answer["ask"]),
+        source=answer["source"],
     )
 
 
@@ -163,6 +168,35 @@ def render_misses(results: Iterable[tuple[Incident, Outcome]], *, names: bool) -
         yield f"{count} {kind}: {category}"
 
 
+def render_sources(halves: Mapping[str, Sequence[Incident]]) -> Iterator[str]:
+    """Render where the incidents were published, in the order of the addresses, without saying which half has which."""
+    for source in sorted(incident.source for incidents in halves.values() for incident in incidents):
+        yield f"- <{source}>"
+
+
+def write_page(table: Sequence[str], halves: Mapping[str, Sequence[Incident]]) -> None:
+    """Write the table and the sources between the marks of the page in docs/."""
+    page = PAGE.read_text(encoding="utf-8")
+    for mark, lines in (("table", table), ("sources", tuple(render_sources(halves)))):
+        begin, end = f"<!-- measured: {mark} -->", "<!-- end -->"
+        head, _, rest = page.partition(begin)
+        _, _, tail = rest.partition(end)
+        page = "\n".join([head + begin, *lines, end + tail])
+    PAGE.write_text(page, encoding="utf-8")
+
+
+def read_recorded() -> Mapping[str, Outcome]:
+    """Return what each incident of the open half was worth when it was last recorded."""
+    recorded = json.loads(RECORDED.read_text(encoding="utf-8"))
+    return {name: Outcome(outcome) for name, outcome in recorded.items()}
+
+
+def write_recorded(results: Iterable[tuple[Incident, Outcome]]) -> None:
+    """Record what each incident of the open half is worth: CI lets none become worth less."""
+    outcomes = {incident.folder.name: str(outcome) for incident, outcome in results}
+    RECORDED.write_text(json.dumps(outcomes, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
 def is_miss(incident: Incident, outcome: Outcome) -> bool:
     """Tell whether an answer is less than what an expert would have said."""
     good = {Outcome.NAMED} if incident.answerable else {Outcome.NAMED, Outcome.RANKED, Outcome.ASKED}
@@ -175,10 +209,16 @@ def main() -> int:
     parser.add_argument("--half", choices=HALVES, action="append", help="score this half alone (default: both)")
     parser.add_argument("--misses", action="store_true", help="say what was missed: by name (open), by kind (sealed)")
     parser.add_argument("--workers", type=int, default=2, help="tickets diagnosed at a time (default: 2)")
+    parser.add_argument("--record", action="store_true", help="record the open half's outcomes and, of both, docs/incidents.md")
     options = parser.parse_args()
     halves = options.half or HALVES
     scored = {half: tuple(score(read_incidents(half), options.workers)) for half in halves}
-    print("\n".join(render_table(scored)))
+    table = tuple(render_table(scored))
+    print("\n".join(table))
+    if options.record:
+        write_recorded(scored.get("open", ()))
+        if len(scored) == len(HALVES):
+            write_page(table, {half: [incident for incident, _ in results] for half, results in scored.items()})
     if options.misses:
         for half, results in scored.items():
             print(f"\n{half}:", *render_misses(results, names=half == "open"), sep="\n  ")
