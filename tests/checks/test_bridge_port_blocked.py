@@ -43,3 +43,19 @@ def test_the_fault_is_told_with_its_line() -> None:
 def test_what_only_looks_like_it_is_let_be(ticket: str) -> None:
     """A port that forwards."""
     assert [] == list(check(case_of_document(ticket)))
+
+
+def test_the_ports_of_a_bridge_that_is_down_are_disabled() -> None:
+    """The bridge is what was switched off; a port that still learns is on its way to forwarding."""
+    ticket = """\
+```
+$ ip -d link
+7: br0: <BROADCAST,MULTICAST> mtu 1500 qdisc noqueue state DOWN mode DEFAULT
+    link/ether 02:00:00:00:00:01 brd ff:ff:ff:ff:ff:ff
+    bridge forward_delay 1500
+$ bridge link
+5: veth1@if3: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 master br0 state disabled priority 32 cost 2
+6: veth2@if3: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 master br1 state learning priority 32 cost 2
+```
+"""
+    assert [] == list(check(case_of_document(ticket)))

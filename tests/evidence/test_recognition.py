@@ -111,7 +111,6 @@ PROSE = (
     "Version: 1.2.3\nStatus: open\nPriority: 5",
     "| node | state |\n|------|-------|\n| a    | UP    |",
     "for i in 1 2 3; do\n  echo $i\ndone",
-    "apiVersion: v1\nkind: Service\nmetadata:\n  name: web",
     '{"name": "web", "port": 80}',
     "数据链路为: 容器 eth0 → 宿主机 lxcabcd",
     "",

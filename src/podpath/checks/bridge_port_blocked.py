@@ -32,17 +32,19 @@ CATEGORIES = (
     Category.LINK_DOWN,
 )
 NAME = "bridge-port-blocked"
-
-
-SHUT = ("blocking", "disabled", "listening", "learning")
+SHUT = ("blocking", "disabled")
+"""States that last: a port is listening and learning for seconds only, and disabled while its bridge is down."""
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report each port of a bridge that is listed as not forwarding, though its device is up."""
+    """Report each port that is listed as not forwarding, though it is up, and its bridge is not known to be down."""
     for namespace in case.node.namespaces.values():
+        stopped = {link.name for link in namespace.links.items if link.span is not None and not link.up}
         for link in namespace.links.items:
             port = link.port
-            if port is None or port.state not in SHUT or link.span is None or not link.up or not link.carrier:
+            if port is None or port.state not in SHUT or link.span is None:
+                continue
+            if not link.up or not link.carrier or link.master in stopped:
                 continue
             yield Finding(
                 check=NAME,

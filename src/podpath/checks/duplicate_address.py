@@ -35,7 +35,7 @@ from podpath.node.case import ArpSighting, Case
 from podpath.node.links import InterfaceAddress
 from podpath.node.node import HOST, Netns
 
-CATEGORIES = (Category.DUPLICATE_ADDRESS,)
+CATEGORIES = (Category.DUPLICATE_ADDRESS, Category.ARP_WRONG_ANSWER)
 NAME = "duplicate-address"
 SHARED = ("lo", "kube-ipvs0", "nodelocaldns")
 """Devices whose addresses stand for a service and may be elsewhere too."""
@@ -92,9 +92,12 @@ def _report_rivals(address: Address, rivals: tuple[ArpSighting, ArpSighting], fo
     return Finding(
         check=NAME,
         severity="fault",
-        claim=f"Two machines answer for {address}: {one.sender_mac} and {other.sender_mac}.",
+        claim=f"Two MAC addresses answer for {address}: {one.sender_mac} and {other.sender_mac}.",
         evidence=tuple(dict.fromkeys(arp.span for arp in (one, other, *found[:2]))),
-        reasoning=("Whose answer comes last is taken: who sends there reaches now one of them, now the other.",),
+        reasoning=(
+            "Whose answer comes last is taken: who sends there reaches now one of them, now the other.",
+            "Either two machines have the address, or something answers for one that has it (proxy ARP, a virtual router).",
+        ),
         breaks=(f"connections to {address}, now and then",),
         prevention="Keep the address store of the CNI plugin (/var/lib/cni/networks) across restarts, and use one plugin for it.",
         marks=tuple(str(word) for word in (address, one.sender_mac, other.sender_mac)),

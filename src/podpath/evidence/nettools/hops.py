@@ -14,7 +14,7 @@ from podpath.net.addresses import Address
 from podpath.net.provenance import Source
 from podpath.net.statements import Hop
 
-_TITLE = re.compile(r"\s*(?:traceroute6? to \S+ \((?P<dst>[0-9A-Fa-f.:]+)\)|Start: |HOST: |\s*Resume: |\s*My traceroute)")
+_TITLE = re.compile(r"\s*(?:traceroute6? to \S+ \((?P<dst>[0-9A-Fa-f.:]+)\)|Start: |HOST: |Resume: |My traceroute)")
 _HOP = re.compile(
     r"\s*(?P<number>\d{1,2})(?::|\?:|\.\|--|\.)?\s+(?P<rest>(?:\*|\[LOCALHOST\]|no reply|_gateway|\?\?\?|[\w.-]+|[0-9A-Fa-f:]+)"
     r"(?:\s.*)?)$"
