@@ -15,7 +15,7 @@ from podpath.net.trees import Tree
 
 _HEADING = re.compile(r"\s*(?:CONTAINER ID\s+|NAMES?\s{2,}|IMAGE\s{2,}).*(?:PORTS|STATUS|NAMES|COMMAND)")
 _PUBLISHED = re.compile(
-    r"(?:(?P<host>\[?[0-9a-fA-F.:]*\]?):)?(?P<from>\d+)(?:-(?P<to>\d+))?->(?P<port>\d+)(?:-\d+)?(?:/(?P<protocol>tcp|udp|sctp))?"
+    r"(?<![0-9a-fA-F.:\[])(?:(?P<host>\[?[0-9a-fA-F.:]*\]?):)?(?P<from>\d+)(?:-(?P<to>\d+))?->(?P<port>\d+)(?:-\d+)?(?:/(?P<protocol>tcp|udp|sctp))?"
 )
 _EXPOSED = re.compile(r"(?<![\d>.:-])(?P<port>\d+)/(?P<protocol>tcp|udp|sctp)")
 _ROW = re.compile(

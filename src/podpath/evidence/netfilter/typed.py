@@ -23,7 +23,7 @@ _LINE = re.compile(
 )
 _SHELL = re.compile(
     r"\s*(?:#.*|sudo\s.*|\w+=.*|echo\b.*|exit\b.*|(?:/\S*/)?(?:ip6?tables|ip|sysctl|modprobe|sleep|service|systemctl)\b.*"
-    r"|(?:if|then|else|fi|for|do|done|case|esac)\b.*|[{}]|.*\\)\s*"
+    r"|(?:if|then|else|fi|for|do|done|case|esac)\b.*|[{}]|(?:\S.*)?\\)\s*"
 )
 _ACTIONS = {
     "-A": "append", "--append": "append", "-I": "insert", "--insert": "insert", "-D": "delete", "--delete": "delete",

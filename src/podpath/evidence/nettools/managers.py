@@ -18,7 +18,7 @@ _NM_ROW = re.compile(
     r"unmanaged|unavailable|connecting \([^)]*\)|activating|deactivating)\s*(?P<profile>.*?)\s*$"
 )
 _ND_HEADING = re.compile(r"\s*IDX\s+LINK\s+TYPE\s+OPERATIONAL\s+SETUP")
-_ND_ROW = re.compile(r"\s*[●○*]?\s*\d+\s+(?P<link>\S+)\s+(?P<type>[\w-]+)\s+(?P<operational>[\w-]+)\s+(?P<state>[\w-]+)\s*$")
+_ND_ROW = re.compile(r"\s*(?:[●○*]\s*)?\d+\s+(?P<link>\S+)\s+(?P<type>[\w-]+)\s+(?P<operational>[\w-]+)\s+(?P<state>[\w-]+)\s*$")
 _TRAILER = re.compile(r"\s*\d+ links listed")
 _EXPECTED = "a device"
 
