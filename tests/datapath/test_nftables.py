@@ -54,7 +54,9 @@ def assumed(conversation: Conversation) -> set[str]:
         ("meta mark set ip daddr map { 198.51.100.2 : 0x7 } drop", "ALWAYS"), ("rt mtu 1400 drop", "SOMETIMES"),
         ('log prefix "x" notrack; ct state untracked drop', "ALWAYS"), ("ct state ! new,established drop", "ALWAYS"),
         ("fib daddr type local drop", "ALWAYS"), ("fib saddr . iif oif missing drop", "ALWAYS"),
-        ("synproxy mss 1460", "SOMETIMES"), ("ip dscp set cs1 ip dscp cs1 drop", "NEVER"), ("meta pkttype host drop", "NEVER"),
+        ("synproxy mss 1460", "SOMETIMES"), ("frobnicate 7", "SOMETIMES"), ("frobnicate drop; accept", "SOMETIMES"),
+        ("ip saddr 11.0.0.1 frobnicate drop", "ALWAYS"),
+        ("ip dscp set cs1 ip dscp cs1 drop", "NEVER"), ("meta pkttype host drop", "NEVER"),
     ],
 )  # fmt: skip
 def test_rules(rule: str, verdict: str) -> None:

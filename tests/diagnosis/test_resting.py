@@ -89,7 +89,7 @@ def test_an_asked_connection_over_a_guess_says_what_it_rests_on() -> None:
 
 def test_possibilities_are_told_without_percentages() -> None:
     """An order says what a share of certainty would only pretend to know."""
-    text = render_diagnosis(diagnose(with_routes(FAILING, GUESS)), Style(width=100))
+    text = render_diagnosis(diagnose(with_routes(FAILING, GUESS)), Style(width=100, verbose=True))
     assert "%" not in text
     assert "rests on what no output shows (nothing shows it)" in " ".join(text.split())
 

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-from click.testing import CliRunner
 
-from podpath.cli.main import podpath
+import podpath
 from podpath.datapath.not_modelled import BOUNDARIES
 from podpath.datapath.reasons import boundaries, failures, neighbours, routes, rules, tracking
 from podpath.datapath.reasons.failures import Failure
@@ -89,7 +88,7 @@ def test_a_failure_says_which_packet_failed() -> None:
 
 def diagnose(folder: Path) -> dict[str, Any]:
     """Diagnose a ticket, and give all of the answer that is no sentence."""
-    answer = json.loads(CliRunner().invoke(podpath, ["diagnose", "--json", str(folder / "console.txt")]).stdout)
+    answer = json.loads(podpath.diagnose([str(folder / "console.txt")]).json())
     found = [{key: value for key, value in finding.items() if key not in PROSE} for finding in answer["findings"]]
     asked = [unknown["ask"] for unknown in answer["unknowns"]]
     return {"verdict": answer["verdict"], "findings": found, "asked": asked}

@@ -32,6 +32,8 @@ Result = nft.Verdict | Verdict | None
 Op = Callable[[HookState], Result]
 DROPPING = ("xt target", "synproxy", "tproxy")
 """Statements that are not modelled and may end a packet."""
+PASSING = ("xt match", "ct ", "meter ", "quota ", "limit ", "log", "add @", "update @", "delete @", "dup ", "last")
+"""Beginnings of statements that are not modelled and cannot give a verdict, as nft(8) lists them."""
 
 
 def compile_rule(rule: NftRule, place: Place) -> tuple[Op, ...]:
@@ -244,6 +246,8 @@ def _compile_unknown(statement: nft.Statement, place: Place, why: str = "not mod
     options = [Option("go on", "the packet goes on behind it"), Option("break", "the rule ends there")]
     if text.startswith(DROPPING):
         options.append(Option("drop", "the packet ends there"))
+    elif isinstance(statement, nft.Unknown) and not text.startswith(PASSING):
+        options += [Option("drop", "it drops the packet"), Option("accept", "it accepts the packet")]
 
     def run(state: HookState) -> Result:
         effect = state.walk.choices.choose(fact, options, ask=place.show)
@@ -251,6 +255,9 @@ def _compile_unknown(statement: nft.Statement, place: Place, why: str = "not mod
             return None
         if effect == "break":
             return BREAK
+        if effect == "accept":
+            state.decision = Decision("accept", StatementTaken(place.rule), place.rule.span)
+            return ACCEPT
         state.decision = Decision("drop", StatementTaken(place.rule), place.rule.span)
         return DROP
 
