@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Ask, Finding
 from podpath.checks.said import Meaning, find_said, get_value, tell
 from podpath.net.messages import MessageKind
 from podpath.node.case import Case
@@ -36,6 +36,16 @@ CATEGORIES = (
 )
 NAME = "cilium-denies"
 KINDS = (MessageKind.BPF_DROP,)
+NOISE = (
+    "unsupported", "invalid source", "invalid packet", "unknown l3", "unknown l4", "ttl exceeded",
+    "local host is unreachable", "multicast", "arp",
+)  # fmt: skip
+"""How reasons begin that healthy nodes log as well, of packets that no connection in question sent."""
+ASK = Ask(
+    fact="whether the dropped packets are those of the connection that fails",
+    command="cilium monitor --type drop --related-to ENDPOINT (or hubble observe --verdict DROPPED --pod POD)",
+    decides="its addresses and port are those of the failing connection: the reason that is told is the cause",
+)
 
 
 def check(case: Case) -> Iterator[Finding]:
@@ -44,6 +54,7 @@ def check(case: Case) -> Iterator[Finding]:
     if not said:
         return
     reason = get_value(said, "reason", "other")
+    telling = not reason.casefold().startswith(NOISE)
     source = get_value(said, "from")
     source = f" ({source})" if source else ""
     meaning = Meaning(
@@ -51,5 +62,7 @@ def check(case: Case) -> Iterator[Finding]:
         breaks="packets of that identity to that endpoint",
         cure="allow the source's identity, or mend the reason",
         commands=("hubble observe --verdict DROPPED",),
+        certainty=1.0 if telling else 0.6,
+        ask=None if telling else ASK,
     )
     yield tell(NAME, said, meaning)

@@ -195,9 +195,13 @@ def _name(branch: Branch, trace: Trace, step: Step, place: RulePlace | None) -> 
         return no_listener.NAME
     if _is_unanswerable(branch, trace, step):
         return missing_masquerade.NAME
+    if branch.kind == "reply not translated" and _was_untracked(trace):
+        return untracked.NAME
     if branch.kind == "reply not translated":
         return bridge_netfilter.NAME if _is_bridged(trace) else untranslated_reply.NAME
     named = _name_decided(trace, step, place)
+    if named == chain_order.NAME and any(_was_untracked(other) for other in branch.traces):
+        return untracked.NAME  # INVALID is what follows: conntrack was kept from the beginning of the connection
     return named or (untranslated_reply.NAME if branch.kind == "stray" else no_route.NAME)
 
 
@@ -305,9 +309,12 @@ def _name_rule(trace: Trace, step: Step, place: RulePlace | None) -> str:
         return chain_order.NAME
     if isinstance(step.reason, PolicyDecided) and _hook_of(step) == "FORWARD":
         return forward_policy.NAME
-    if any(other.decision in ("untracked", "notrack") for other in trace.steps):
-        return untracked.NAME
-    return dropped_by_rule.NAME
+    return untracked.NAME if _was_untracked(trace) else dropped_by_rule.NAME
+
+
+def _was_untracked(trace: Trace) -> bool:
+    """Tell whether a rule kept a packet from conntrack."""
+    return any(step.decision in ("untracked", "notrack") for step in trace.steps)
 
 
 def _states(rule: Rule) -> tuple[str, ...]:
