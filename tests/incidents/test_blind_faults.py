@@ -16,6 +16,7 @@ from podpath.diagnosis.verdict import Verdict
 from tests.incidents.blind_faults import FAULTS, Seen
 
 CHOSEN = (
+    "untracked-pods",
     "forwarding-off-on-bridge",
     "policy-rule-prohibits",
     "tunnel-entry-lost",
