@@ -71,7 +71,7 @@ class Cost(NamedTuple):
 
 
 def cost(work: Callable[[], object], rounds: int = ROUNDS) -> Cost:
-    """Give the medians of some rounds; that what was made is let go is not measured."""
+    """Return the medians of some rounds; that what was made is let go is not measured."""
     walls, cpus = [], []
     for _ in range(rounds):
         used, started = cpu_time(), time.perf_counter()
@@ -83,20 +83,20 @@ def cost(work: Callable[[], object], rounds: int = ROUNDS) -> Cost:
 
 
 def cpu_time() -> float:
-    """Give the CPU time of this process, and of those that it started and that have ended."""
+    """Return the CPU time of this process, and of those that it started and that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return time.process_time() + used.ru_utime + used.ru_stime
 
 
 def cost_fresh(how: str, path: Path) -> Cost:
-    """Give the medians of some rounds, each in a process of its own, as a command is; that it starts is not measured."""
+    """Return the medians of some rounds, each in a process of its own, as a command is; that it starts is not measured."""
     done = [subprocess.run(program(how, path), stdout=subprocess.PIPE, text=True, check=True) for _ in range(ROUNDS)]
     walls, cpus = zip(*(map(float, each.stdout.split()) for each in done), strict=True)
     return Cost(statistics.median(walls), statistics.median(cpus))
 
 
 def program(how: str, path: Path) -> list[str]:
-    """Give the command that does one work on one file."""
+    """Return the command that does one work on one file."""
     return [sys.executable, "-c", PROGRAM, str(Path(__file__).resolve().parents[1]), str(path), how]
 
 
@@ -133,7 +133,7 @@ def run_peer(command: tuple[str, ...], path: Path) -> None:
 
 
 def memory(path: Path, how: str) -> float:
-    """Give the peak of the memory of a process, and of those that it forks, beyond the mapped file, in MB."""
+    """Return the peak of the memory of a process, and of those that it forks, beyond the mapped file, in MB."""
     peak = 0
     with subprocess.Popen(program(how, path), stdout=subprocess.DEVNULL) as process:
         while process.poll() is None:
@@ -145,7 +145,7 @@ def memory(path: Path, how: str) -> float:
 
 
 def forked(number: int) -> list[int]:
-    """Give the processes that one has forked and that live."""
+    """Return the processes that one has forked and that live."""
     try:
         return [int(word) for word in Path(f"/proc/{number}/task/{number}/children").read_text().split()]
     except OSError:
@@ -153,7 +153,7 @@ def forked(number: int) -> list[int]:
 
 
 def held(number: int) -> int:
-    """Give the KB that a process holds besides files."""
+    """Return the KB that a process holds besides files."""
     try:
         lines = Path(f"/proc/{number}/status").read_text().splitlines()
     except OSError:
@@ -162,7 +162,7 @@ def held(number: int) -> int:
 
 
 def measure_peers(path: Path, millions: float) -> dict[str, float]:
-    """Give the rates of the programs that are installed, by wall time."""
+    """Return the rates of the programs that are installed, by wall time."""
     rates = {}
     for name, peer in PEERS.items():
         if shutil.which(peer.command[0]) is None:

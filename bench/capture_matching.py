@@ -82,7 +82,7 @@ def thin(capture: Capture, kept: NDArray[np.bool_], point: int, tunnelled: NDArr
 
 
 def median(work: Callable[[], object]) -> float:
-    """Give the median CPU time of some work, in seconds: nothing here waits."""
+    """Return the median CPU time of some work, in seconds: nothing here waits."""
     times = []
     for _ in range(ROUNDS):
         started = time.process_time()
@@ -92,7 +92,7 @@ def median(work: Callable[[], object]) -> float:
 
 
 def peers(keys: NDArray[np.uint64], points: NDArray[np.int64]) -> Iterator[tuple[str, Callable[[], object]]]:
-    """Give what else groups keys, as far as it is installed."""
+    """Yield what else groups keys, as far as it is installed."""
     yield "np.unique on ready keys", lambda: np.unique(keys, return_inverse=True)
     try:
         import polars as pl  # type: ignore[import-not-found]  # noqa: PLC0415 - measured where it is installed

@@ -31,7 +31,7 @@ print(writes)
 
 
 def cost(process: int) -> tuple[float, float]:
-    """Give a process's seconds of CPU and its memory in MB."""
+    """Return a process's seconds of CPU and its memory in MB."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK"), pages * resource.getpagesize() / 1e6

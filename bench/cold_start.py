@@ -26,7 +26,7 @@ UNREADABLE = 2
 
 
 def cost(compiled: str, *command: str) -> float:
-    """Give the median CPU time of a command, in milliseconds, after one run that does not count; `compiled` keeps its bytecode.
+    """Return the median CPU time of a command, in milliseconds, after one run that does not count; `compiled` keeps its bytecode.
 
     Nothing here waits for anything, so on an idle machine it is the wall time too; on a busy one it still tells.
     """
@@ -54,7 +54,7 @@ def measure() -> Iterator[Measurement]:
 
 
 def list_commands(folder: Path) -> Iterator[tuple[str, int | None, tuple[str, ...]]]:
-    """Give each command with its name and bound."""
+    """Yield each command with its name and bound."""
     yield "--help", HELP_BOUND, ("--help",)
     capture = folder / "made.pcap"
     made = make_capture(PACKETS)

@@ -119,7 +119,7 @@ def draw_probes(services: list[Service], count: int) -> list[Probe]:
 
 
 def measure_rate(engine: Engine, probes: list[Probe]) -> tuple[float, float]:
-    """Give conversations, and the connections walked for them (one for each endpoint), per second of CPU time."""
+    """Return conversations, and the connections walked for them (one for each endpoint), per second of CPU time."""
     walked, started = 0, time.process_time()
     for probe in probes:
         walked += len(converse(engine, probe).branches)

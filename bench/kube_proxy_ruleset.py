@@ -61,12 +61,12 @@ def generate_services(services: int, endpoints: int, seed: int = 1) -> list[Serv
 
 
 def generate_ruleset(services: int, endpoints: int, seed: int = 1) -> str:
-    """Give the text of all tables, for services that are made up."""
+    """Return the text of all tables, for services that are made up."""
     return emit_ruleset(generate_services(services, endpoints, seed))
 
 
 def emit_ruleset(services: Sequence[Service], pod_network: str = POD_NETWORK) -> str:
-    """Give the text of all tables."""
+    """Return the text of all tables."""
     lines = [*_frame("mangle", _MANGLE_CHAINS, ()), *_frame("filter", _FILTER_CHAINS, _filter_rules(services))]
     chains, rules = _nat(services, pod_network)
     lines += _frame("nat", [*_NAT_CHAINS, *(f":{chain} - [0:0]" for chain in chains)], rules)
@@ -81,7 +81,7 @@ def _frame(table: str, chains: list[str], rules: Iterator[str] | tuple[str, ...]
 
 
 def _nat(services: Sequence[Service], pod_network: str) -> tuple[list[str], list[str]]:
-    """Give the chains and the rules of nat, chain by chain in the order that iptables-save prints them."""
+    """Return the chains and the rules of nat, chain by chain in the order that iptables-save prints them."""
     chains: list[str] = []
     rules = [
         '-A PREROUTING -m comment --comment "kubernetes service portals" -j KUBE-SERVICES',
@@ -110,7 +110,7 @@ def _nat(services: Sequence[Service], pod_network: str) -> tuple[list[str], list
 
 
 def _service_chains(service: Service, pod_network: str) -> tuple[list[str], list[str]]:
-    """Give the chains of one service: its own, one for each endpoint, and one for traffic from outside."""
+    """Return the chains of one service: its own, one for each endpoint, and one for traffic from outside."""
     own, external = service.chain("SVC"), service.chain("EXT")
     chains, rules = [own], [f"-A {own} ! -s {pod_network} {_match(service, 'cluster IP')} -j KUBE-MARK-MASQ"]
     ends: list[str] = []

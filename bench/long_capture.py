@@ -51,7 +51,7 @@ def run(*command: str) -> Run:
 
 
 def _held(pid: int) -> int:
-    """Give a process' anonymous memory, in KB."""
+    """Return a process' anonymous memory, in KB."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     return next((int(line.split()[1]) for line in lines if line.startswith("RssAnon")), 0)
 

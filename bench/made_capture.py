@@ -50,7 +50,7 @@ def make_capture(packets: int, *, vxlan: float = 0.0, seed: int = 1) -> Made:
 
 
 def _conversations(draw: np.random.Generator, flows: int) -> dict[str, NDArray[Any]]:
-    """Give the packets of all flows, flow by flow."""
+    """Return the packets of all flows, flow by flow."""
     step = np.tile(np.arange(PER_FLOW), flows)
     flow = np.repeat(np.arange(flows), PER_FLOW)
     server = (step == 1) | ((step > 2) & (step % 2 == 0))

@@ -51,7 +51,7 @@ def emit(measurements: Iterable[Measurement]) -> None:
 
 
 def render_table(measurements: Sequence[Measurement]) -> str:
-    """Give a Markdown table."""
+    """Return a Markdown table."""
     lines = ["| measured | value | bound | compared with | its value | ratio |", "|---|---:|---:|---|---:|---:|"]
     for row in measurements:
         bound = "" if row.bound is None else f"{'≥' if row.more_is_better else '≤'} {spell(row.bound, row.unit)}"

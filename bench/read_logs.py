@@ -45,14 +45,14 @@ SHAPES: dict[str, Callable[[datetime, int], str]] = {
 
 
 def make_log(shape: Callable[[datetime, int], str], lines: int) -> Iterator[str]:
-    """Give the lines of a day's log, ten or so in a second."""
+    """Yield the lines of a day's log, ten or so in a second."""
     step = 86_400 / lines
     for number in range(lines):
         yield shape(START + timedelta(seconds=int(number * step)), number)
 
 
 def read_rate(shape: Callable[[datetime, int], str], lines: int) -> float:
-    """Give the lines that are read in a second of CPU time."""
+    """Return the lines that are read in a second of CPU time."""
     source = Source(name="messages", lines=tuple(make_log(shape, lines)))
     seconds = []
     for _ in range(RUNS):

@@ -51,7 +51,7 @@ def make_lines(shape: str, count: int) -> Source:
 
 
 def median(work: Callable[[], object]) -> float:
-    """Give the median CPU time of some rounds, in seconds."""
+    """Return the median CPU time of some rounds, in seconds."""
     times = []
     for _ in range(ROUNDS):
         started = time.process_time()

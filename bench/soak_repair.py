@@ -47,13 +47,13 @@ def churn(client: Client, number: int) -> None:
 
 
 def rss(process: int) -> float:
-    """Give a process's memory in MB."""
+    """Return a process's memory in MB."""
     status = Path(f"/proc/{process}/status").read_text(encoding="ascii")
     return int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmRSS"))) / 1024
 
 
 def descriptors(process: int) -> int:
-    """Give how many files a process has open."""
+    """Return how many files a process has open."""
     return len(list(Path(f"/proc/{process}/fd").iterdir()))
 
 

@@ -36,7 +36,7 @@ def build() -> None:
 
 
 def measure_looks(options: SysctlOptions) -> tuple[float, float]:
-    """Give the milliseconds of a processor of a quick look and of a thorough one."""
+    """Return the milliseconds of a processor of a quick look and of a thorough one."""
     guard = Guard(make_duty(options)[0], Applier())
     guard.look(0.0)
     quick, thorough = [], []

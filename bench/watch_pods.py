@@ -77,12 +77,12 @@ def follow(kubeconfig: str, pods: int) -> None:
 
 
 def peak() -> int:
-    """Give the most memory that this process ever held, in KB; getrusage would count its parent's too."""
+    """Return the most memory that this process ever held, in KB; getrusage would count its parent's too."""
     return _status("VmHWM")
 
 
 def rss() -> int:
-    """Give the memory that this process holds now, in KB."""
+    """Return the memory that this process holds now, in KB."""
     return _status("VmRSS")
 
 

@@ -69,7 +69,7 @@ PAGES: dict[str, Callable[[], str]] = {"docs/checks.md": checks_page}
 
 
 def generated() -> dict[Path, str]:
-    """Give every page that has something generated, as it has to be."""
+    """Return every page that has something generated, as it has to be."""
     pages = {ROOT / path: make() for path, make in PAGES.items()}
     for path in sorted((ROOT / "docs").glob("*.md")):
         text = path.read_text(encoding="utf-8")

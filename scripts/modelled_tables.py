@@ -20,7 +20,7 @@ from podpath.evidence.recognition import FORMATS
 
 
 def stages() -> str:
-    """Give the order table: each path's stages, with the kernel function of IPv4, and of IPv6 where it is another."""
+    """Return the order table: each path's stages, with the kernel function of IPv4, and of IPv6 where it is another."""
     rows = []
     for path, listed in ORDER[4].items():
         for four, six in zip(listed, ORDER[6][path], strict=True):
@@ -30,30 +30,30 @@ def stages() -> str:
 
 
 def matches() -> str:
-    """Give the matches that are evaluated."""
+    """Return the matches that are evaluated."""
     known = {name: make for name, make in MATCHES.items() if name not in opaque.EXTENSIONS}
     return table(("match", "what it asks"), described(known))
 
 
 def opaque_matches() -> str:
-    """Give the matches that fork a walk, and what their answer depends on."""
+    """Return the matches that fork a walk, and what their answer depends on."""
     rows = ((f"`-m {name}`", entry.depends, "yes" if entry.likely else "no") for name, entry in sorted(opaque.EXTENSIONS.items()))
     return table(("match", "its answer depends on", "likelier answer"), rows)
 
 
 def targets() -> str:
-    """Give the targets that are carried out."""
+    """Return the targets that are carried out."""
     known = {name: make for name, make in TARGETS.items() if name not in unknown.NOT_FOLLOWED}
     return table(("target", "what it does"), described(known))
 
 
 def silent_targets() -> str:
-    """Give the targets that change nothing a walk looks at."""
+    """Return the targets that change nothing a walk looks at."""
     return table(("target", "what it does"), ((f"`{name}`", effect) for name, effect in sorted(silent.EFFECTS.items())))
 
 
 def boundaries() -> str:
-    """Give what is not modelled."""
+    """Return what is not modelled."""
     rows = [(f"`-j {name}`", why, "`iptables-save -c`", "ends") for name, why in sorted(unknown.NOT_FOLLOWED.items())]
     rows += [
         (item.name, item.why, f"`{item.ask}`" if item.ask else "", "ends" if item.ends else "goes on")
@@ -63,25 +63,25 @@ def boundaries() -> str:
 
 
 def formats() -> str:
-    """Give the formats of evidence."""
+    """Return the formats of evidence."""
     rows = ((f"`{row.name}`", first_sentence(sys.modules[row.read.__module__].__doc__)) for row in FORMATS)
     return table(("format", "what its reader knows"), sorted(rows))
 
 
 def commands() -> str:
-    """Give the commands of the command line."""
+    """Return the commands of the command line."""
     return table(("command", "job"), ((f"`podpath {name}`", entry.summary) for name, entry in COMMANDS.items()))
 
 
 def bundle_files() -> str:
-    """Give the files of a bundle, with the commands that print them."""
+    """Return the files of a bundle, with the commands that print them."""
     rows = [(f"`netns/NAME/{file.name}`", f"`{' '.join(file.arguments)}`") for file in NETNS_FILES]
     rows += [(f"`node/{file.name}`", f"`{' '.join(file.arguments)}`") for file in NODE_FILES]
     return table(("path", "printed by"), rows)
 
 
 def schemas() -> str:
-    """Give the published schemas of JSON answers."""
+    """Return the published schemas of JSON answers."""
     found = sorted(Path(report.__path__[0], "schema").glob("*.json"))
     parsed = [json.loads(path.read_text(encoding="utf-8")) for path in found]
     return table(("schema", "title"), ((f"`{schema['$id']}`", schema["title"]) for schema in parsed))
@@ -95,7 +95,7 @@ def described(makers: Mapping[str, Callable[..., object]]) -> Iterable[tuple[str
 
 
 def first_sentence(text: str | None) -> str:
-    """Give the first paragraph of a docstring on one line."""
+    """Return the first paragraph of a docstring on one line."""
     return " ".join((text or "").strip().split("\n\n")[0].split())
 
 

@@ -23,13 +23,13 @@ REQUIRED = os.environ.get("PODPATH_REQUIRE_KERNEL") == "1"
 
 @pytest.fixture(scope="session")
 def repository() -> Path:
-    """Give the repository's top folder."""
+    """Provide the repository's top folder."""
     return Path(__file__).resolve().parents[1]
 
 
 @pytest.fixture(scope="session")
 def api_server() -> Iterator[apiserver.ApiServer]:
-    """Give a real kube-apiserver that runs; tests share it, each with namespaces and node names of its own."""
+    """Provide a real kube-apiserver that runs; tests share it, each with namespaces and node names of its own."""
     lacking = apiserver.missing()
     if lacking is not None:
         (pytest.fail if REQUIRED else pytest.skip)(f"needs {lacking}")
@@ -51,7 +51,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.fixture
 def say(record_property: Callable[[str, object], None]) -> Callable[[str], None]:
-    """Give a function whose words stand in the summary of the run, also when the test passes: drawn seeds, figures."""
+    """Provide a function whose words stand in the summary of the run, also when the test passes: drawn seeds, figures."""
     return lambda text: record_property(SAID, text)
 
 

@@ -19,7 +19,7 @@ TABLES = {"nat": ("PREROUTING", "OUTPUT", "POSTROUTING"), "filter": ("INPUT", "F
 
 @st.composite
 def prefixes(draw: st.DrawFn, family: Family = 4) -> PrefixMatch:
-    """Give `-s` or `-d` with a prefix, or a mask that is not contiguous."""
+    """Return `-s` or `-d` with a prefix, or a mask that is not contiguous."""
     width = WIDTH[family]
     value = draw(st.integers(0, (1 << width) - 1))
     if draw(st.integers(0, 9)) == 0:
@@ -29,7 +29,7 @@ def prefixes(draw: st.DrawFn, family: Family = 4) -> PrefixMatch:
 
 
 def port_ranges() -> st.SearchStrategy[str]:
-    """Give a port or a range as iptables-save spells it."""
+    """Return a port or a range as iptables-save spells it."""
     return st.one_of(
         PORTS.map(str), st.tuples(PORTS, PORTS).filter(lambda pair: pair[0] < pair[1]).map(lambda pair: f"{pair[0]}:{pair[1]}")
     )
@@ -71,7 +71,7 @@ TARGETS = st.one_of(
 
 @st.composite
 def rules(draw: st.DrawFn, table: str = "filter", chain: str | None = None, position: int = 1, family: Family = 4) -> Rule:
-    """Give a rule in the spelling of iptables-save."""
+    """Return a rule in the spelling of iptables-save."""
     protocol = draw(st.none() | st.sampled_from((1, 6, 17, 132, 47)).map(lambda number: ProtocolMatch(number, negated=False)))
     matches = draw(st.lists(MATCHES, max_size=3))
     if protocol is not None and protocol.number in {6, 17}:
@@ -95,5 +95,5 @@ def rules(draw: st.DrawFn, table: str = "filter", chain: str | None = None, posi
 
 
 def meaning(rule: Rule) -> tuple[object, ...]:
-    """Give what a rule says, wherever it stands."""
+    """Return what a rule says, wherever it stands."""
     return (rule.chain, *rule[4:12], rule.unread)

@@ -43,13 +43,13 @@ flags = st.booleans()
 
 
 def facts(values: st.SearchStrategy[Any], name: str) -> st.SearchStrategy[Fact[Any]]:
-    """Give facts that are known, or unknown with one or two options."""
+    """Return facts that are known, or unknown with one or two options."""
     options = st.lists(values, min_size=1, max_size=2).map(lambda drawn: tuple(Option(value, str(value)) for value in drawn))
     return values.map(Known) | options.map(lambda drawn: Unknown(name, "look", drawn))
 
 
 def listings(items: st.SearchStrategy[Any], size: int = 4) -> st.SearchStrategy[Listing[Any]]:
-    """Give listings, whole or cut."""
+    """Return listings, whole or cut."""
     return st.builds(Listing, st.lists(items, max_size=size).map(tuple), flags, st.just("show"))
 
 

@@ -32,7 +32,7 @@ COMMIT
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[Path]:
-    """Give a folder to work in; whatever stands in it afterwards stood in it before."""
+    """Provide a folder to work in; whatever stands in it afterwards stood in it before."""
     work = tmp_path / "work"
     work.mkdir()
     yield work

@@ -30,7 +30,7 @@ BLOCKED, OPEN = "tcp 10.9.0.2 > 203.0.113.9:80", "tcp 10.9.0.2 > 198.51.100.9:80
 
 @pytest.fixture
 def ticket(tmp_path: Path) -> Path:
-    """Give a file with a host's routes and addresses."""
+    """Provide a file with a host's routes and addresses."""
     file = tmp_path / "ticket.md"
     file.write_text(ROUTES, encoding="utf-8")
     return file

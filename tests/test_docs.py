@@ -24,7 +24,7 @@ def named(page: Path) -> str:
 
 
 def anchors(page: Path) -> set[str]:
-    """Give the anchors of a page's headings, as GitHub makes them."""
+    """Return the anchors of a page's headings, as GitHub makes them."""
     text = page.read_text(encoding="utf-8")
     return {re.sub(r"[^\w\- ]", "", heading["text"].lower()).replace(" ", "-") for heading in HEADING.finditer(text)}
 

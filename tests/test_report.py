@@ -35,13 +35,13 @@ def _schema(repository: Path, name: str) -> Validator:
 
 @pytest.fixture(scope="module")
 def diagnosis_schema(repository: Path) -> Validator:
-    """Give the validator of `podpath/diagnosis/v1`."""
+    """Provide the validator of `podpath/diagnosis/v1`."""
     return _schema(repository, "diagnosis-v1.json")
 
 
 @pytest.fixture(scope="module")
 def trace_schema(repository: Path) -> Validator:
-    """Give the validator of `podpath/trace/v1`."""
+    """Provide the validator of `podpath/trace/v1`."""
     return _schema(repository, "trace-v1.json")
 
 

@@ -48,12 +48,12 @@ def read_outputs(*outputs: Output, name: str = "ticket.md") -> list[Read]:
 
 
 def case_of(*outputs: Output) -> Case:
-    """Give the case of outputs that stand below one another in one file."""
+    """Return the case of outputs that stand below one another in one file."""
     return assemble_case(read_outputs(*outputs))
 
 
 def case_of_document(text: str, name: str = "ticket.md") -> Case:
-    """Give the case of a whole ticket."""
+    """Return the case of a whole ticket."""
     sources = split_document(name, dedent(text).strip("\n").split("\n"))
     return assemble_case([(source, reading) for source in sources if (reading := read(source)) is not None])
 
@@ -62,7 +62,7 @@ def by_hand(
     make: Callable[[Span], tuple[Record, ...]], *, command: str | None = None, text: str = "(made by hand)",
     label: str | None = None, first_line: int = 1, prompt: str | None = "root@n1:~#",
 ) -> Read:  # fmt: skip
-    """Give a source with records made by hand, all with the span of its lines."""
+    """Return a source with records made by hand, all with the span of its lines."""
     lines = tuple(text.split("\n"))
     source = Source(name="ticket.md", lines=lines, first_line=first_line, command=command, label=label, prompt=prompt)
     span = Span(source, first_line, first_line + len(lines) - 1)
@@ -70,7 +70,7 @@ def by_hand(
 
 
 def link_of(netns: Netns, name: str) -> Link:
-    """Give a device by name."""
+    """Return a device by name."""
     return next(link for link in netns.links.items if link.name == name)
 
 
@@ -87,14 +87,14 @@ def spell_route(route: Route) -> str:
 
 
 def known(fact: Fact[T] | None) -> T:
-    """Give the value of a fact that must be known."""
+    """Return the value of a fact that must be known."""
     assert isinstance(fact, Known), fact
     value: T = fact.value
     return value
 
 
 def options_of(fact: Fact[str] | None) -> list[str]:
-    """Give the values of a fact that must be unknown, the likeliest first."""
+    """Return the values of a fact that must be unknown, the likeliest first."""
     assert isinstance(fact, Unknown), fact
     return [option.value for option in fact.options]
 
@@ -105,5 +105,5 @@ def address(text: str) -> Address:
 
 
 def alternative_of(case: Case, fact: str) -> Alternative:
-    """Give the alternative in which a fact is otherwise."""
+    """Return the alternative in which a fact is otherwise."""
     return next(item for item in case.alternatives if fact in item.fact)

@@ -42,12 +42,12 @@ def assembled(*outputs: Output, netns: str = "host") -> NetfilterAssembly:
 
 
 def netfilter(*outputs: Output) -> Netfilter:
-    """Give what IPv4 netfilter holds."""
+    """Return what IPv4 netfilter holds."""
     return assembled(*outputs).netfilter[4]
 
 
 def table(held: Netfilter, name: str, flavour: str = "nft") -> Table:
-    """Give a table."""
+    """Return a table."""
     return next(each for each in held.tables if (each.name, each.flavour) == (name, flavour))
 
 

@@ -46,7 +46,7 @@ def _recorded() -> list[tuple[Source, Reading]]:
 
 
 def _essence(value: object) -> object:
-    """Give a value without its spans and without the order of listings: what two orders of evidence must agree on."""
+    """Return a value without its spans and without the order of listings: what two orders of evidence must agree on."""
     if isinstance(value, Span):
         return None
     if isinstance(value, Listing):

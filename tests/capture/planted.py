@@ -138,7 +138,7 @@ class World:
         """For each loss the last point, the packet there, the point that misses it, and how many bytes."""
 
     def clocks(self) -> dict[str, int]:
-        """Give the offset of each host's clock."""
+        """Return the offset of each host's clock."""
         return {f"host{hop.host}": hop.offset for hop in self.hops}
 
     def ends_at(self, at: int, ends: Ends) -> Ends:
@@ -284,7 +284,7 @@ class World:
         return given
 
     def truth(self) -> list[Truth]:
-        """Give the losses, after the files were written."""
+        """Return the losses, after the files were written."""
         return sorted(
             Truth(self.hops[at].name, shot.number, self.hops[missing].name, size) for at, shot, missing, size in self.lost
         )

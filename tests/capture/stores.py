@@ -15,5 +15,5 @@ class Memory:
         self._columns.setdefault(name, bytearray()).extend(piece)
 
     def view(self, name: str) -> memoryview:
-        """Give all bytes of a column."""
+        """Return all bytes of a column."""
         return memoryview(self._columns.get(name, b""))

@@ -39,7 +39,7 @@ def agreed(path: Path) -> Capture:
 
 
 def asked(path: Path, which: str) -> list[int]:
-    """Give the numbers of the packets that a filter of tshark's keeps."""
+    """Return the numbers of the packets that a filter of tshark's keeps."""
     command = ["tshark", "-n", "-r", str(path), *VXLAN, "-Y", which, "-T", "fields", "-e", "frame.number"]
     done = subprocess.run(command, capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL)
     return [int(number) for number in done.stdout.split()]

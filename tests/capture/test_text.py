@@ -30,12 +30,12 @@ USUAL = (
 
 
 def as_array(text: str) -> Bytes:
-    """Give a text's bytes."""
+    """Return a text's bytes."""
     return np.frombuffer(text.encode(), np.uint8)
 
 
 def given_by_lines(text: str) -> dict[int, list[PacketRecord]]:
-    """Give the packets that the reader of every shape reads, by the line that each begins on."""
+    """Return the packets that the reader of every shape reads, by the line that each begins on."""
     lines = text.replace("\r\n", "\n").split("\n")
     found: dict[int, list[PacketRecord]] = {}
     for record in read_tcpdump(Source(name="printed", lines=tuple(lines))).records:
@@ -45,7 +45,7 @@ def given_by_lines(text: str) -> dict[int, list[PacketRecord]]:
 
 
 def differences(text: str, rows: PrintedRows) -> list[tuple[int, str, object, object]]:
-    """Give each field of each row that the reader of every shape tells otherwise."""
+    """Return each field of each row that the reader of every shape tells otherwise."""
     records = given_by_lines(text)
     found: list[tuple[int, str, object, object]] = []
     for place, line in enumerate(rows.line.tolist()):

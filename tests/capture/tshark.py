@@ -50,7 +50,7 @@ class Difference(NamedTuple):
 
 
 def read_fields(path: Path, *extra: str) -> list[Row]:
-    """Give for each packet the values of each field, in the order of the headers."""
+    """Return for each packet the values of each field, in the order of the headers."""
     arguments = [
         "tshark",
         "-n",
@@ -80,14 +80,14 @@ def read_fields(path: Path, *extra: str) -> list[Row]:
 
 
 def read_many(paths: Sequence[Path], folder: Path) -> list[Row]:
-    """Give the rows of several captures of one link type, one after the other: tshark takes long to start."""
+    """Return the rows of several captures of one link type, one after the other: tshark takes long to start."""
     merged = folder / "merged.pcapng"
     subprocess.run(["mergecap", "-a", "-w", str(merged), *map(str, paths)], capture_output=True, check=False)
     return read_fields(merged)
 
 
 def differences(packets: Packets, rows: Sequence[Row]) -> Iterator[Difference]:
-    """Give the fields that tshark and the columns read unlike, of all packets that both decode."""
+    """Yield the fields that tshark and the columns read unlike, of all packets that both decode."""
     columns = packets.columns
     arps = {int(row): place for place, row in enumerate(packets.arps.row)}
     quotes = {int(row): place for place, row in enumerate(packets.quotes.row)}

@@ -57,7 +57,7 @@ def case_of_captures(captures: dict[str, tuple[str, ...]]) -> Case:
 
 
 def found(case: Case, check: str) -> list[Finding]:
-    """Give what the captures of a case show, of one check."""
+    """Return what the captures of a case show, of one check."""
     return [finding for finding in look_at_captures(case) if finding.check == check]
 
 

@@ -27,7 +27,7 @@ def bundle(tmp_path: Path, **files: str) -> Path:
 
 
 def findings(path: Path) -> list[Finding]:
-    """Give what the check finds."""
+    """Return what the check finds."""
     return list(check(read(path).facts))
 
 

@@ -16,7 +16,7 @@ WINDOW = ("--failed-at", "03:13:59", "--timeout", "10s", "--last-ok", "03:13:39"
 
 @pytest.fixture
 def messages(tmp_path: Path) -> Path:
-    """Give a file of the node's log."""
+    """Provide a file of the node's log."""
     path = tmp_path / "messages"
     path.write_text(MESSAGES, encoding="utf-8")
     return path

@@ -30,7 +30,7 @@ WITHOUT_NUMPY = "import sys; sys.modules['numpy'] = None; from podpath.cli.main 
 
 
 def packets_of(evidence: Evidence) -> Iterator[PacketRecord]:
-    """Give the packets that are read from evidence."""
+    """Yield the packets that are read from evidence."""
     for source in evidence.sources:
         reading = read(source)
         assert reading is not None

@@ -28,7 +28,7 @@ def open_files() -> int:
 
 
 def children() -> set[int]:
-    """Give the processes that this one started and has not waited for; a test run has some of its own."""
+    """Return the processes that this one started and has not waited for; a test run has some of its own."""
     mine = str(os.getpid())
     found = set()
     for stat in Path("/proc").glob("[0-9]*/stat"):

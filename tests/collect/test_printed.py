@@ -59,7 +59,7 @@ def make_lines(*, broken: int = 3, start: str = "2023-11-14 ") -> list[str]:
 
 
 def noted() -> list[str]:
-    """Give the lines with notes, ARP, an ICMP error and a packet of two lines among them."""
+    """Return the lines with notes, ARP, an ICMP error and a packet of two lines among them."""
     lines = make_lines()
     for place, note in NOTES.items():
         lines.insert(place, note)
@@ -67,7 +67,7 @@ def noted() -> list[str]:
 
 
 def shown(path: Path) -> tuple[Source, list[Kept], list[str]]:
-    """Give what is shown of a file, the captures that are kept, and what is said besides."""
+    """Return what is shown of a file, the captures that are kept, and what is said besides."""
     kept: list[Kept] = []
     evidence = read_evidence([str(path)], keep=kept.append)
     (source,) = evidence.sources
@@ -82,7 +82,7 @@ def written(folder: Path, lines: list[str], ending: str = "\n") -> Path:
 
 
 def told(record: Record) -> object:
-    """Give all that a record says but its source."""
+    """Return all that a record says but its source."""
     rest = {name: getattr(record, name) for name in type(record).__dataclass_fields__ if name != "span"}
     return record.span.line, record.span.last_line, record.span.text, rest
 

@@ -117,7 +117,7 @@ def given(*texts: str, **facts: Unpack[Facts]) -> Given:
 
 
 def _interface_addresses(held: Mapping[str, str]) -> Iterable[InterfaceAddress]:
-    """Give the addresses of all devices in kernel order; a further one of the same network is secondary."""
+    """Yield the addresses of all devices in kernel order; a further one of the same network is secondary."""
     for link, texts in held.items():
         networks: set[Prefix] = set()
         for text in texts.split():
@@ -131,7 +131,7 @@ def _interface_addresses(held: Mapping[str, str]) -> Iterable[InterfaceAddress]:
 
 
 def _routes(addresses: Mapping[str, str]) -> Iterable[Route]:
-    """Give the routes that addresses bring with them, and a default route over the first device."""
+    """Yield the routes that addresses bring with them, and a default route over the first device."""
     for link, text in ((link, text) for link, texts in addresses.items() for text in texts.split()):
         address = Address.parse(text.partition("/")[0])
         hop = (Nexthop(link=IfName(link)),)
@@ -143,7 +143,7 @@ def _routes(addresses: Mapping[str, str]) -> Iterable[Route]:
 
 
 def with_netfilter(node: Given, netfilter: Netfilter) -> Given:
-    """Give the node other tables."""
+    """Return the node other tables."""
     return Given(node=replace(node.node, namespaces={"host": replace(node.netns, netfilter={4: netfilter})}))
 
 
@@ -215,7 +215,7 @@ class Sender:
 
 
 def every_branch(given_node: Given, packet: Packet, hook: str, **device: str | None) -> set[str]:
-    """Give the kinds of verdict that a packet may meet at a hook, over all branches."""
+    """Return the kinds of verdict that a packet may meet at a hook, over all branches."""
 
     def run(choices: Choices) -> str:
         sender = Sender(given_node, choices)

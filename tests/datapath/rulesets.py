@@ -20,7 +20,7 @@ USERS = ("A", "B", "C")
 
 @st.composite
 def rules(draw: st.DrawFn, table: str, chain: str, position: int) -> Rule:
-    """Give a rule that matches often, and often leads to another chain."""
+    """Return a rule that matches often, and often leads to another chain."""
     rule = draw(netfilter_strategies.rules(table, chain, position))
     if draw(st.integers(0, 4)):
         rule = rule._replace(src=None, dst=None, in_link=None, out_link=None, protocol=None, fragment=None)
@@ -32,7 +32,7 @@ def rules(draw: st.DrawFn, table: str, chain: str, position: int) -> Rule:
 
 @st.composite
 def tables(draw: st.DrawFn, name: str) -> Table:
-    """Give a table with all its base chains and some user chains."""
+    """Return a table with all its base chains and some user chains."""
     chains: dict[str, Known[Chain]] = {}
     for chain in (*BASES[name], *USERS):
         count = draw(st.integers(0, 3))

@@ -59,7 +59,7 @@ def refusal(node: Node, device: str, sender: str | None, target: str, *, proxy: 
 
 
 def given(*routes: str, **sysctls: str) -> Node:
-    """Give a host with settings of eth0 (`all` for those that begin so)."""
+    """Return a host with settings of eth0 (`all` for those that begin so)."""
     keys = {f"net.ipv4.conf.{'all' if name == 'rp_filter' else 'eth0'}.{name}": value for name, value in sysctls.items()}
     return given_node(given_netns("host", *DEVICES, routes=routes, sysctls={"net.ipv4.ip_forward": "1", **keys}))
 

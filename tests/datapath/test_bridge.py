@@ -26,7 +26,7 @@ KEY = "net.bridge.bridge-nf-call-iptables"
 
 
 def given(call: str | None = "1", *ports: str, rules: str = DNAT, **more: object) -> Node:
-    """Give two pods on a bridge; `call` None leaves the sysctl out of incomplete evidence."""
+    """Return two pods on a bridge; `call` None leaves the sysctl out of incomplete evidence."""
     sysctls = forwarding(rp_filter="0") | ({KEY: call} if call is not None else {})
     devices = ports or ("veth1 peer pod1:eth0 master cni0", "veth2 peer pod2:eth0 master cni0")
     fields: Fields = {

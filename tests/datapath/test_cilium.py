@@ -36,7 +36,7 @@ CILIUM_FIRST = INVALID_FIRST.replace("-A FORWARD -j KUBE-FORWARD\n", "").replace
 
 
 def given(rules: str = "", *, rp_filter: str = "0", routes: str = "", addresses: str = "192.0.2.2/24", **options: str) -> Node:
-    """Give a node of two pods, with Cilium's devices; `routes` are those to pods, separated by commas."""
+    """Return a node of two pods, with Cilium's devices; `routes` are those to pods, separated by commas."""
     devices = (f"eth0 {addresses}", "cilium_host 10.1.0.1/32 noarp", "cilium_vxlan", "lxca peer a:eth0", "lxcb peer b:eth0")
     to_pods = (routes or "10.1.0.0/24 dev cilium_host, 10.2.0.0/24 dev cilium_host").split(", ")
     fields: Fields = {"netfilter": {4: Netfilter(tables=given_tables(rules), complete=True)}}
@@ -50,7 +50,7 @@ def given(rules: str = "", *, rp_filter: str = "0", routes: str = "", addresses:
 
 
 def arrived_as(trace: Trace) -> Packet:
-    """Give the packet as it left the node or reached its namespace."""
+    """Return the packet as it left the node or reached its namespace."""
     assert isinstance(trace.outcome, Transmitted | Delivered)
     return trace.outcome.packet
 

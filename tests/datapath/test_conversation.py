@@ -18,7 +18,7 @@ WORLD = probe("tcp 10.1.0.2 > 203.0.113.9:80")
 
 
 def given(*texts: str, routes: tuple[str, ...] = (), **pod: object) -> Node:
-    """Give a pod behind a host with these tables; `pod` are fields of the pod's namespace."""
+    """Return a pod behind a host with these tables; `pod` are fields of the pod's namespace."""
     tables = tuple(table for text in texts for table in given_tables(text))
     main = given_netns(
         "host", "eth0 192.0.2.2/24", "lxc1 10.9.0.1/24 peer pod:eth0",
@@ -31,7 +31,7 @@ def given(*texts: str, routes: tuple[str, ...] = (), **pod: object) -> Node:
 
 
 def names(node: Node, text: str) -> list[tuple[str, str]]:
-    """Give name and direction of every packet of a connection that works."""
+    """Return name and direction of every packet of a connection that works."""
     found = converse(node, probe(text))
     assert "ALWAYS" == found.verdict, spell_failure(found.branches[0].failure)
     return [(trace.name, trace.direction) for trace in found.branches[0].traces]

@@ -12,7 +12,7 @@ OUT = probe("tcp 10.0.0.1 > 10.0.0.9:80")
 
 
 def given(*devices: str) -> Node:
-    """Give a host with these devices."""
+    """Return a host with these devices."""
     return given_node(given_netns("host", *devices))
 
 

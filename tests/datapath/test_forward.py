@@ -18,7 +18,7 @@ from tests.datapath.walks import given_skb, given_walk, packet
 
 
 def given(rules: str = "", **sysctls: str) -> Node:
-    """Give a router."""
+    """Return a router."""
     fields: Fields = {"netfilter": {4: Netfilter(tables=given_tables(rules), complete=True)}}
     routes = ["10.1.0.0/16 dev lan mtu 1400", "10.2.0.0/16 via 192.0.2.9 dev wan"]
     own = {f"net.ipv4.conf.{device}.{key}": value for key, value in sysctls.items() for device in ("all", "wan")}

@@ -17,7 +17,7 @@ FRAME = Packet(
 
 
 def given_node() -> Node:
-    """Give a node with two routed pods where nobody listens."""
+    """Return a node with two routed pods where nobody listens."""
     return routed_pods().draft.freeze(ports=())
 
 

@@ -14,7 +14,7 @@ INCOMING = probe("tcp 203.0.113.5 > 192.0.2.2:80 in eth0")
 
 
 def given(*rules: str) -> Node:
-    """Give a host with filter rules."""
+    """Return a host with filter rules."""
     tables = given_tables(given_rules(*rules))
     netfilter = {"netfilter": {4: Netfilter(tables=tables, complete=True)}}
     return given_node(given_netns("host", "eth0 192.0.2.2/24", routes=["default via 192.0.2.254 dev eth0"], netns=netfilter))

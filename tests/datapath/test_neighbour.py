@@ -26,12 +26,12 @@ def ask(walk: Walk, device: str, target: str, src: str = "10.0.0.1", gateway: st
 
 
 def given(*neighbours: str, device: str = "eth0 10.0.0.1/24", **parts: object) -> Node:
-    """Give a host with these neighbour entries."""
+    """Return a host with these neighbour entries."""
     return given_node(given_netns("host", device, neighbours=neighbours, **parts))  # type: ignore[arg-type]
 
 
 def why(found: Resolution) -> str:
-    """Give the reason as a sentence."""
+    """Return the reason as a sentence."""
     return spell_reason(found.reason)
 
 

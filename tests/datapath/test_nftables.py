@@ -34,7 +34,7 @@ def walk(text: str, probe: str = OUT, prepare: DraftNetns | None = None, command
 
 
 def assumed(conversation: Conversation) -> set[str]:
-    """Give the facts that any branch takes for granted."""
+    """Return the facts that any branch takes for granted."""
     return {assumption.fact for branch in conversation.branches for assumption in branch.assumptions}
 
 

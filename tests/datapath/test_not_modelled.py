@@ -28,7 +28,7 @@ def test_a_boundary_ends_a_walk_with_its_reason() -> None:
 
 
 def host_with(device: str, *more: str, routes: tuple[str, ...] = ("10.0.0.0/8 dev x0",)) -> Node:
-    """Give a host with one more device."""
+    """Return a host with one more device."""
     return given_node(given_netns("host", "eth0 192.0.2.2/24", device, *more, routes=routes, sysctls=forwarding(rp_filter="0")))
 
 

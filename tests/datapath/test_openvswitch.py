@@ -13,7 +13,7 @@ SWITCH = given_ovs("br-bond", "br-bond", "mgnt", "bond1: eth0 eth1", active="eth
 
 
 def given(*routes: str) -> Node:
-    """Give a host whose address is on an internal port above a bond."""
+    """Return a host whose address is on an internal port above a bond."""
     devices = ("eth0 slave bond1", "eth1 master ovs-system", "br-bond kind openvswitch", "mgnt kind openvswitch 10.6.1.196/24")
     return given_node(
         given_netns("host", *devices, routes=[*routes, "default via 10.6.1.194 dev mgnt"], sysctls=forwarding()), ovs=(SWITCH,)

@@ -22,7 +22,7 @@ def test_every_path_is_there_in_both_families(family: Family) -> None:
 
 
 def names(path: Path) -> list[str]:
-    """Give the names of a path's stages."""
+    """Return the names of a path's stages."""
     return [stage.name for stage in path]
 
 

@@ -12,7 +12,7 @@ from tests.datapath.walks import decisions, last, reason_of, reasons
 
 
 def given(*texts: str, rules: tuple[str, ...] = ()) -> Node:
-    """Give a host with two ways out."""
+    """Return a host with two ways out."""
     tables = tuple(table for text in texts for table in given_tables(text))
     routes = ["default via 192.0.2.254 dev eth0", "default via 198.51.100.254 dev eth1 table 100", "10.9.0.0/16 dev eth1"]
     netns = given_netns("host", "eth0 192.0.2.2/24", "eth1 198.51.100.2/24", routes=routes, rules=rules,

@@ -128,7 +128,7 @@ def test_where_a_packet_has_come_to() -> None:
 
 
 def mac_of(node: Node, device: str, sender: str, receiver: str, met: str | None = None) -> str | None:
-    """Give the MAC that a host behind a device sends to."""
+    """Return the MAC that a host behind a device sends to."""
     walk = given_walk(node)
     return send_from(
         walk, Place("host", host(walk).link(device), Mac(met) if met else None), packet(sender, receiver)

@@ -19,7 +19,7 @@ from tests.datapath.walks import given_skb, given_walk, host, packet, reason_of
 
 
 def given(*devices: str, rules: str = "", **sysctls: str) -> Node:
-    """Give a host with these devices beside eth0."""
+    """Return a host with these devices beside eth0."""
     fields: Fields = {"netfilter": {4: Netfilter(tables=given_tables(rules), complete=True)}}
     settings = {**forwarding(rp_filter="0"), **{f"net.ipv4.conf.all.{key}": value for key, value in sysctls.items()}}
     routes = ["10.1.0.0/16 dev lxc1", "default via 192.0.2.254 dev eth0"]

@@ -13,7 +13,7 @@ from tests.datapath.walks import given_walk, host
 
 
 def heard(node: Node, netns: str, device: str, *, arriving: bool = False) -> tuple[set[str], set[str]]:
-    """Give stations and exits, as `netns/device`."""
+    """Return stations and exits, as `netns/device`."""
     walk = given_walk(node)
     found = survey(walk, netns, walk.engine.namespace(netns).link(device), arriving=arriving)
     return {f"{item.netns}/{item.link.name}" for item in found.stations}, {

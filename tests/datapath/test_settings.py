@@ -15,7 +15,7 @@ ALL, ETH0 = "net.ipv4.conf.all.{}", "net.ipv4.conf.eth0.{}"
 
 
 def given(complete: bool = True, **values: str) -> Netns:  # noqa: FBT001, FBT002
-    """Give a host with sysctls: `all_rp_filter="1"`."""
+    """Return a host with sysctls: `all_rp_filter="1"`."""
     sysctls = {}
     for name, value in values.items():
         device, _, key = name.partition("_")

@@ -16,7 +16,7 @@ from tests.datapath.walks import given_skb, given_walk, packet
 
 
 def given(rules: str = "", device: str = "eth0 192.0.2.2/24") -> Node:
-    """Give a host with one way out."""
+    """Return a host with one way out."""
     netfilter = {"netfilter": {4: Netfilter(tables=given_tables(rules), complete=True)}}
     return given_node(given_netns("host", device, routes=["default via 192.0.2.254 dev eth0"], netns=netfilter))
 

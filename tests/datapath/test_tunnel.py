@@ -17,7 +17,7 @@ ENTRY = "02:00:00:00:0f:01 dev flannel.1 dst 192.0.2.9"
 
 
 def given(*, fdb: tuple[str, ...] = (ENTRY,), rules: str = "", complete: bool = True) -> Node:
-    """Give a host with flannel's vxlan device."""
+    """Return a host with flannel's vxlan device."""
     fields: Fields = {"netfilter": {4: Netfilter(tables=given_tables(rules), complete=True)}}
     netns = given_netns(
         "host", "eth0 192.0.2.2/24", "flannel.1 vni 1 mtu 1450", "cni0 bridge 10.244.0.1/24",

@@ -20,7 +20,7 @@ def given_walk(node: Node, *answers: int, settled: dict[str, object] | None = No
 
 
 def host(walk: Walk) -> Namespace:
-    """Give the host's namespace."""
+    """Return the host's namespace."""
     return walk.engine.namespace(HOST)
 
 
@@ -37,27 +37,27 @@ def given_skb(walk: Walk, what: Packet, link: str | None = None, netns: str = HO
 
 
 def decisions(trace: Trace) -> list[str]:
-    """Give a trace's steps as `netns stage: decision`."""
+    """Return a trace's steps as `netns stage: decision`."""
     return [f"{step.netns} {step.stage}: {step.decision}" for step in trace.steps]
 
 
 def reasons(trace: Trace) -> list[str]:
-    """Give a trace's steps as sentences."""
+    """Return a trace's steps as sentences."""
     return [spell_reason(step.reason) for step in trace.steps]
 
 
 def reason_of(outcome: Outcome) -> str:
-    """Give the reason of a packet that was dropped or rejected; empty for any other end."""
+    """Return the reason of a packet that was dropped or rejected; empty for any other end."""
     return outcome.reason if isinstance(outcome, Dropped | Rejected) else ""
 
 
 def last(conversation: Conversation) -> Trace:
-    """Give the trace that ended the likeliest branch."""
+    """Return the trace that ended the likeliest branch."""
     return conversation.branches[0].last
 
 
 def branch_where(conversation: Conversation, **wanted: object) -> Branch:
-    """Give the first branch with these fields."""
+    """Return the first branch with these fields."""
     return next(
         branch for branch in conversation.branches if all(getattr(branch, name) == value for name, value in wanted.items())
     )

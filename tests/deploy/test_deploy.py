@@ -76,13 +76,13 @@ def unknown_fields(value: object, kind: object, where: str) -> Iterator[str]:
 
 @pytest.fixture(scope="module", params=VARIANTS)
 def objects(request: pytest.FixtureRequest) -> list[Object]:
-    """Give the objects of each variant."""
+    """Provide the objects of each variant."""
     return render(DEPLOY / str(request.param))
 
 
 @pytest.fixture(params=["validator", "linkerd/validator", "istio/validator"])
 def workloads(request: pytest.FixtureRequest, tmp_path: Path) -> list[Object]:
-    """Give workloads of every kind with a variant of the validator put into those that ask for it."""
+    """Provide workloads of every kind with a variant of the validator put into those that ask for it."""
     pod = {"initContainers": [{"name": "own", "image": "i"}], "containers": [{"name": "app", "image": "i"}]}
     template = {"metadata": {"labels": {"app": "x"}}, "spec": pod}
     apps = {"selector": {"matchLabels": {"app": "x"}}, "template": template}
@@ -116,14 +116,14 @@ def workloads(request: pytest.FixtureRequest, tmp_path: Path) -> list[Object]:
 
 
 def pod_spec(workload: Object) -> Object:
-    """Give the spec of the pods that a workload makes."""
+    """Return the spec of the pods that a workload makes."""
     spec: Object = workload["spec"]
     spec = spec.get("jobTemplate", {"spec": spec})["spec"]
     return typing.cast("Object", spec.get("template", {"spec": spec})["spec"])
 
 
 def of_kind(objects: list[Object], kind: str) -> Object:
-    """Give the one object of a kind."""
+    """Return the one object of a kind."""
     (found,) = (each for each in objects if each["kind"] == kind)
     return found
 
@@ -267,14 +267,14 @@ def test_agent_and_validator_find_each_other(workloads: list[Object], tmp_path: 
 
 
 def arguments_of(container: Object) -> tuple[list[str], dict[str, str]]:
-    """Give a container's arguments as the kubelet would, on the node 10.9.0.1, and its variables' fields."""
+    """Return a container's arguments as the kubelet would, on the node 10.9.0.1, and its variables' fields."""
     variables = {each["name"]: each["valueFrom"]["fieldRef"]["fieldPath"] for each in container["env"]}
     return [word.replace("$(HOST_IP)", "10.9.0.1") for word in container["args"]], variables
 
 
 @pytest.fixture(scope="module")
 def bound(api_server: ApiServer) -> Iterator[ApiServer]:
-    """Give a server on which the agent's roles are bound, and take them off it again."""
+    """Provide a server on which the agent's roles are bound, and take them off it again."""
     if "podpath" not in api_server.kubectl("get", "namespaces", "-o", "name"):
         api_server.kubectl("create", "namespace", "podpath")
     api_server.kubectl("apply", "-f", DEPLOY / "base" / "access.yaml")

@@ -184,5 +184,5 @@ def case(made: Node, *attempts: Attempt, sightings: Sequence[Sighting] = ()) -> 
 
 
 def texts(spans: Sequence[Span]) -> list[str]:
-    """Give the lines of spans."""
+    """Return the lines of spans."""
     return [item.text for item in spans]

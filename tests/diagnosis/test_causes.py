@@ -21,13 +21,13 @@ RULES = """table inet firewall {
 
 
 def router(policy: str, rule: str) -> Node:
-    """Give a router whose own nftables chain stands at FORWARD."""
+    """Return a router whose own nftables chain stands at FORWARD."""
     tables: Fields = {"nftables": Listing(items=native_tables(RULES % (policy, rule)), complete=True, ask="")}
     return given_node(given_netns("host", "wan 192.0.2.2/24", "lan 10.0.0.1/24", sysctls=forwarding(rp_filter="0"), netns=tables))
 
 
 def named(node: Node, text: str) -> tuple[str, str]:
-    """Give the fault of the likeliest branch, and what is claimed of it."""
+    """Return the fault of the likeliest branch, and what is claimed of it."""
     cause = find_cause(node, converse(node, probe(text)).branches[0])
     assert cause is not None
     return cause.check, spell_claim(Claim(cause=cause))

@@ -45,7 +45,7 @@ names = st.lists(st.sampled_from("ABCDEF"), max_size=9)
 
 
 def words(bad: Node, good: Node) -> list[str]:
-    """Give what differs, in words."""
+    """Return what differs, in words."""
     return [each.words for each in compare_nodes(bad, good)]
 
 
@@ -55,7 +55,7 @@ def forward(*targets: str) -> Chain:
 
 
 def targets(some: Chain) -> list[str]:
-    """Give the jumps of a chain in order."""
+    """Return the jumps of a chain in order."""
     return [each.target.name for each in some.rules if each.target is not None]
 
 

@@ -9,7 +9,7 @@ Attempted = tuple[str, str, str, str, str | None]
 
 
 def attempted(reading: Reading) -> list[Attempted]:
-    """Give protocol, destination, result, who and origin of every attempt."""
+    """Return protocol, destination, result, who and origin of every attempt."""
     return [
         (protocol_name(one.protocol), f"{one.dst}:{one.dport}", one.result, one.who, one.origin)
         for one in reading.records

@@ -46,22 +46,22 @@ def read(source: Source) -> Reading:
 
 
 def stated(record: Record) -> Fields:
-    """Give what a record states, wherever it stands."""
+    """Return what a record states, wherever it stands."""
     return type(record).__name__, tuple((one.name, getattr(record, one.name)) for one in fields(record) if one.name != "span")
 
 
 def covered(reading: Reading) -> set[int]:
-    """Give the numbers of all lines in spans of a reading."""
+    """Return the numbers of all lines in spans of a reading."""
     spans = [record.span for record in reading.records] + [gap.span for gap in reading.gaps]
     return {line for span in spans for line in lines_of(span)}
 
 
 def lines_of(span: Span) -> Iterator[int]:
-    """Give the line numbers of a span."""
+    """Return the line numbers of a span."""
     return iter(range(span.line, span.last_line + 1))
 
 
 def uncovered(source: Source, reading: Reading) -> list[str]:
-    """Give the lines that are not blank and in no span."""
+    """Return the lines that are not blank and in no span."""
     inside = covered(reading)
     return [line for number, line in enumerate(source.lines, source.first_line) if line.strip() and number not in inside]

@@ -31,11 +31,11 @@ class Recording(NamedTuple):
 
     @property
     def saved(self) -> str:
-        """Give what iptables-save printed."""
+        """Return what iptables-save printed."""
         return next(text for command, text in self.outputs.items() if "-save" in command)
 
     def listed(self, table: str) -> str:
-        """Give what `iptables -nvL` printed of a table."""
+        """Return what `iptables -nvL` printed of a table."""
         return next(text for command, text in self.outputs.items() if command.endswith(f"-t {table} -nvL"))
 
 
@@ -49,7 +49,7 @@ def record(setup: Iterable[str], commands: Iterable[str]) -> Recording:
 
 
 def load_style(style: str, flavour: str) -> Iterator[str]:
-    """Give the shell lines that load a ruleset of the folder, with its sets."""
+    """Yield the shell lines that load a ruleset of the folder, with its sets."""
     sets = RULES / f"{style}.ipset"
     if sets.is_file():
         yield f"ipset restore < {sets}"
@@ -57,7 +57,7 @@ def load_style(style: str, flavour: str) -> Iterator[str]:
 
 
 def load_specs(family: int, flavour: str) -> Iterator[str]:
-    """Give the shell lines that load every rule of a list of specifications that this kernel takes."""
+    """Yield the shell lines that load every rule of a list of specifications that this kernel takes."""
     program = f"{'ip6tables' if family == 6 else 'iptables'}-{flavour}"
     inet = "inet6" if family == 6 else "inet"
     yield f"ipset create SETIP hash:ip family {inet} counters timeout 0; ipset create SETIP2 hash:net family {inet}"
@@ -97,12 +97,12 @@ CONNECTIONS = (
 
 
 def asked_commands(program: str, tables: Iterable[str] = TABLES) -> list[str]:
-    """Give the commands that print a ruleset in both forms."""
+    """Return the commands that print a ruleset in both forms."""
     return [f"{program}-save -c", *(f"{program} -t {table} -nvL" for table in tables)]
 
 
 def style_tables(style: str) -> list[str]:
-    """Give the tables that a ruleset of the folder fills."""
+    """Return the tables that a ruleset of the folder fills."""
     lines = (RULES / f"{style}.rules").read_text(encoding="utf-8").splitlines()
     return [line[1:] for line in lines if line.startswith("*")]
 

@@ -35,7 +35,7 @@ class Base(NamedTuple):
 
 
 def compare_text(text: str, flags: Sequence[str], packets: Packets) -> Iterator[Difference]:
-    """Give all differences; the text was printed with `--number`, and of a packet in a tunnel the innermost is compared."""
+    """Yield all differences; the text was printed with `--number`, and of a packet in a tunnel the innermost is compared."""
     lines = tuple(text.splitlines())
     reading = read_tcpdump(Source(name="printed", lines=lines, command=f"tcpdump -n {' '.join(flags)} -r printed.pcap"))
     found, printed = number_records(reading, lines)
@@ -46,7 +46,7 @@ def compare_text(text: str, flags: Sequence[str], packets: Packets) -> Iterator[
 
 
 def number_records(reading: Reading, lines: Sequence[str]) -> tuple[dict[int, list[PacketRecord]], set[int]]:
-    """Give the records of each packet by its printed number, and the numbers that are printed."""
+    """Return the records of each packet by its printed number, and the numbers that are printed."""
     owners, current = [], 0
     for line in lines:
         mark = NUMBER.match(line)

@@ -21,7 +21,7 @@ TYPES = ("unicast", "unicast", "unicast", "blackhole", "unreachable", "prohibit"
 
 @pytest.fixture(params=range(3))
 def netns(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Give a namespace with random addresses, routes, rules and neighbours."""
+    """Provide a namespace with random addresses, routes, rules and neighbours."""
     name = f"ppev-{os.getpid()}"
     choices = random.Random(request.param)
     subprocess.run(["ip", "netns", "add", name], check=True)
@@ -45,18 +45,18 @@ def devices() -> Iterator[list[str]]:
 
 
 def numbers(choices: random.Random) -> str:
-    """Give an address of the test's own range."""
+    """Return an address of the test's own range."""
     return f"10.{choices.randrange(256)}.{choices.randrange(256)}.{choices.randrange(1, 255)}"
 
 
 def address(choices: random.Random) -> list[str]:
-    """Give the words of an address."""
+    """Return the words of an address."""
     peer = ["peer", numbers(choices)] if choices.random() < 0.2 else []
     return ["addr", "add", f"{numbers(choices)}/{choices.choice((8, 16, 24, 32))}", *peer, "dev", choices.choice(DEVICES)]
 
 
 def route(choices: random.Random) -> list[str]:
-    """Give the words of a route."""
+    """Return the words of a route."""
     kind = choices.choice(TYPES)
     words = ["route", "add", kind, f"{choices.randrange(11, 220)}.{choices.randrange(256)}.0.0/16"]
     for name, values in (
@@ -78,7 +78,7 @@ def route(choices: random.Random) -> list[str]:
 
 
 def rule(choices: random.Random, priority: int) -> list[str]:
-    """Give the words of a policy rule."""
+    """Return the words of a policy rule."""
     words = ["rule", "add"] + (["not"] if choices.random() < 0.2 else [])
     selectors = (
         ["from", f"{numbers(choices)}/{choices.choice((8, 24, 32))}"],
@@ -101,7 +101,7 @@ def rule(choices: random.Random, priority: int) -> list[str]:
 
 
 def neighbour(choices: random.Random) -> list[str]:
-    """Give the words of a neighbour."""
+    """Return the words of a neighbour."""
     mac = ":".join(f"{choices.randrange(256) & 0xFE:02x}" for _ in range(6))
     return [
         "neigh",
@@ -117,7 +117,7 @@ def neighbour(choices: random.Random) -> list[str]:
 
 
 def listing(netns: str, *command: str) -> Source:
-    """Give what a tool prints in the namespace."""
+    """Return what a tool prints in the namespace."""
     done = subprocess.run(["ip", "netns", "exec", netns, *command], capture_output=True, text=True, check=True)
     return Source(name="live", lines=tuple(done.stdout.splitlines()), command=" ".join(command))
 

@@ -23,7 +23,7 @@ TEXT, JSON = (DATA / "ruleset.txt").read_text(encoding="utf-8"), (DATA / "rulese
 
 
 def source(text: str, command: str | None = "nft -a list ruleset") -> Source:
-    """Give a listing as a source."""
+    """Return a listing as a source."""
     return Source(name="nft", lines=tuple(text.splitlines()), command=command)
 
 
@@ -33,7 +33,7 @@ def read_text(text: str, command: str | None = "nft -a list ruleset") -> Reading
 
 
 def of(reading: Reading, kind: type[Record]) -> list[Record]:
-    """Give the records of one kind."""
+    """Return the records of one kind."""
     return [record for record in reading.records if isinstance(record, kind)]
 
 

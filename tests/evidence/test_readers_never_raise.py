@@ -32,7 +32,7 @@ WORDS = st.sampled_from(
 
 @st.composite
 def damaged(draw: st.DrawFn) -> Source:
-    """Give a part of a real output with characters deleted, replaced, repeated and lines cut."""
+    """Return a part of a real output with characters deleted, replaced, repeated and lines cut."""
     source = draw(st.sampled_from(CONSOLES))
     start = draw(st.integers(0, len(source.lines) - 1))
     text = "\n".join(source.lines[start : start + draw(st.integers(1, 12))])[:3000]

@@ -26,7 +26,7 @@ FAULTS = {
 
 
 def captures(ticket: str) -> list[str]:
-    """Give the blocks of a ticket that show packets."""
+    """Return the blocks of a ticket that show packets."""
     text = (TICKETS / ticket / "console.md").read_text(encoding="utf-8")
     return [found["body"] for found in FENCED.finditer(text) if PACKET.search(found["body"])]
 

@@ -94,7 +94,7 @@ def recorded(points: tuple[tuple[str, str], ...], folder: Path) -> Iterator[None
 
 
 def within(netns: str) -> list[str]:
-    """Give the words that run a command in a namespace of this world."""
+    """Return the words that run a command in a namespace of this world."""
     return ["nsenter", f"--net={NETNS_DIRECTORY / netns}"]
 
 

@@ -30,7 +30,7 @@ TIMES = ("--failed-at", "00:33:59", "--timeout", "10s", "--last-ok", "00:33:43")
 
 @pytest.fixture
 def incident(repository: Path) -> Path:
-    """Give the folder of the recorded incident."""
+    """Provide the folder of the recorded incident."""
     return repository / "examples" / "incidents" / "rp-filter-reset"
 
 

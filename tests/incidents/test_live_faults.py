@@ -27,7 +27,7 @@ pytestmark = pytest.mark.kernel("ip", "iptables-nft-restore", "iptables-legacy-r
 
 @pytest.fixture(scope="module")
 def bundles(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give the folder that the bundles are collected into."""
+    """Provide the folder that the bundles are collected into."""
     return tmp_path_factory.mktemp("faults")
 
 

@@ -158,14 +158,14 @@ class Both:
         return verdict
 
     def counters(self) -> tuple[dict[tuple[str, str, str, int], int], dict[tuple[str, str, str, int], int]]:
-        """Give how often each rule matched: in the kernel, in the model."""
+        """Return how often each rule matched: in the kernel, in the model."""
         kernel: dict[tuple[str, str, str, int], int] = {}
         for flavour in ("nft", *(("legacy",) if self.legacy else ())):
             kernel |= {(flavour, *place): count for place, count in self.router.counters(flavour).items()}
         return kernel, dict(self.matched)
 
     def conntrack(self) -> tuple[list[Entry], list[Entry]]:
-        """Give the conntrack entries: the kernel's, the model's."""
+        """Return the conntrack entries: the kernel's, the model's."""
         table = conntrack_table(self.sender.walk, self.given.netns)
         return self.router.conntrack(), sorted(_entry(connection) for connection in table)
 

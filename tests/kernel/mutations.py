@@ -84,7 +84,7 @@ def _negation_is_ignored(patch: Patch) -> None:
 
 
 def replace_negation(match: Any) -> Any:
-    """Give a match of addresses without its exclamation mark."""
+    """Return a match of addresses without its exclamation mark."""
     return match._replace(negated=False) if hasattr(match, "_replace") else replace(match, negated=False)
 
 

@@ -132,7 +132,7 @@ class Router:
         return self._exec(f"iptables-{flavour}-save")
 
     def counters(self, flavour: str = "nft") -> dict[tuple[str, str, int], int]:
-        """Give how often each rule matched, by table, chain and position; rules that never did are left out."""
+        """Return how often each rule matched, by table, chain and position; rules that never did are left out."""
         table, positions = "", dict[tuple[str, str], int]()
         counts: dict[tuple[str, str, int], int] = {}
         for line in self._exec(f"iptables-{flavour}-save", "-c").splitlines():
@@ -147,7 +147,7 @@ class Router:
         return counts
 
     def conntrack(self) -> list[Entry]:
-        """Give the router's conntrack entries."""
+        """Return the router's conntrack entries."""
         return sorted(entry for line in self._exec("conntrack", "-L").splitlines() if (entry := _parse_entry(line)) is not None)
 
     def send(self, link: str, packet: Packet, way: str = "original") -> None:
@@ -165,7 +165,7 @@ class Router:
         return True
 
     def receive(self) -> list[tuple[str, Packet]]:
-        """Give what has come out of the router since the last call, with the device that it came out of."""
+        """Return what has come out of the router since the last call, with the device that it came out of."""
         found: list[tuple[str, Packet]] = []
         deadline = time.monotonic() + QUIET
         while (left := deadline - time.monotonic()) > 0:
@@ -200,7 +200,7 @@ def _parse_entry(line: str) -> Entry | None:
 
 
 def checksum(data: bytes) -> int:
-    """Give the Internet checksum (RFC 1071)."""
+    """Return the Internet checksum (RFC 1071)."""
     padded = data + b"\0" * (len(data) % 2)
     total: int = sum(struct.unpack(f"!{len(padded) // 2}H", padded))
     while total >> 16:

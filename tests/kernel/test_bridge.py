@@ -21,7 +21,7 @@ MASQUERADE = "POSTROUTING -s 10.1.0.2/32 -d 10.1.0.2/32 -j MASQUERADE"
 
 
 def given(*nat: str, port: str = "", call: str = "1", rules: tuple[str, ...] = (), **sysctls: str) -> Node:
-    """Give two pods on a bridge; `port` holds words of the first pod's port, `rules` those of filter."""
+    """Return two pods on a bridge; `port` holds words of the first pod's port, `rules` those of filter."""
     settings = {**forwarding(rp_filter="0"), "net.bridge.bridge-nf-call-iptables": call}
     settings |= {key.replace("__", "."): value for key, value in sysctls.items()}
     texts = [given_rules(*nat, table="nat")] if nat else []

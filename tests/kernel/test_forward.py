@@ -27,7 +27,7 @@ PING, HEADERS = 56, 28
 
 
 def given(*rules: str) -> Node:
-    """Give a router between a client and a server whose link has a smaller MTU; FORWARD has these rules."""
+    """Return a router between a client and a server whose link has a smaller MTU; FORWARD has these rules."""
     netfilter = {"netfilter": {4: Netfilter(tables=given_tables(given_rules(*rules)), complete=True)}}
     router = given_netns(
         "host", "near 10.0.0.1/24 peer client:eth0", "far 192.0.2.1/24 mtu 1400 peer server:eth0", "lo 203.0.113.1/32",

@@ -22,7 +22,7 @@ from tests.evidence.netfilter_recording import (
 
 
 def saved_rules(recording: Recording) -> dict[tuple[str, str, int], RuleText]:
-    """Give the rules of iptables-save by table, chain and place."""
+    """Return the rules of iptables-save by table, chain and place."""
     reading = read_rules(Source(name="save", lines=tuple(recording.saved.splitlines())))
     return {
         (each.table or "", chain.name, place): rule
@@ -34,7 +34,7 @@ def saved_rules(recording: Recording) -> dict[tuple[str, str, int], RuleText]:
 
 
 def listed_rules(recording: Recording, table: str, command: str) -> dict[tuple[str, str, int], RuleText]:
-    """Give the rules of a listing in the same way."""
+    """Return the rules of a listing in the same way."""
     reading = read_listing(Source(name="list", lines=tuple(recording.listed(table).splitlines()), command=command))
     return {
         (table, chain.name, place): rule
@@ -46,7 +46,7 @@ def listed_rules(recording: Recording, table: str, command: str) -> dict[tuple[s
 
 
 def differences(recording: Recording, tables: list[str], program: str) -> list[str]:
-    """Give the rules that the two outputs do not show alike; what a listing cannot tell is no difference."""
+    """Return the rules that the two outputs do not show alike; what a listing cannot tell is no difference."""
     saved = saved_rules(recording)
     shown = {key: rule for table in tables for key, rule in listed_rules(recording, table, f"{program} -t {table} -nvL").items()}
     assert shown.keys() == {key for key in saved if key[0] in tables}

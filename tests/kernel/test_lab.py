@@ -118,7 +118,7 @@ def test_workers_end_with_the_process_that_started_them() -> None:
 
 
 def members(session: int) -> list[int]:
-    """Give the processes of a session that are alive."""
+    """Return the processes of a session that are alive."""
     found = subprocess.run(["ps", "-o", "pid=,stat=", "-s", str(session)], capture_output=True, text=True, check=False).stdout
     rows = [row.split() for row in found.splitlines()]
     return [int(process) for process, state in rows if not state.startswith("Z")]

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.kernel("ip", "sysctl")
 
 
 def given(level: str) -> Node:
-    """Give a host with an address of the subnet, a secondary one, and one elsewhere."""
+    """Return a host with an address of the subnet, a secondary one, and one elsewhere."""
     sysctls = {"net.ipv4.conf.all.arp_announce": level}
     main = given_netns(
         "host", "eth0 10.0.0.1/24 10.0.0.5/24 mac 02:00:00:00:00:01 peer world:eth0", "lo 203.0.113.7/32", sysctls=sysctls

@@ -15,7 +15,7 @@ NOWHERE = Span(Source(name="generated", lines=("",)), 1, 1)
 
 
 def mark_rule(value: str) -> Rule:
-    """Give a rule of iptables that sets the mark."""
+    """Return a rule of iptables that sets the mark."""
     return Rule("", "", 0, NOWHERE, Target("MARK", (MatchOption("set-xmark", (f"{value}/0xffffffff",)),)))
 
 

@@ -13,12 +13,12 @@ CHAIN = "chain {name} {{ type filter hook {hook} device {device} priority {prior
 
 
 def table(*chains: str) -> str:
-    """Give a table of family netdev."""
+    """Return a table of family netdev."""
     return "table netdev t {\n" + "\n".join(chains) + "\n}"
 
 
 def chain(hook: str, device: str, rules: str, priority: int = 0) -> str:
-    """Give a chain at a device."""
+    """Return a chain at a device."""
     return CHAIN.format(name=f"{hook}_{device}_{priority + 500}", hook=hook, device=device, priority=priority, rules=rules)
 
 

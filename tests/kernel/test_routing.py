@@ -17,26 +17,26 @@ POD_ROUTES = ("169.254.1.1 dev eth0 scope link", "default via 169.254.1.1 dev et
 
 
 def hasty(*devices: str) -> dict[str, str]:
-    """Give the sysctls by which ARP gives up at once, so that a test need not wait for three seconds."""
+    """Return the sysctls by which ARP gives up at once, so that a test need not wait for three seconds."""
     keys = {"mcast_solicit": "1", "retrans_time_ms": "4"}
     return {f"net.ipv4.neigh.{device}.{key}": value for device in devices for key, value in keys.items()}
 
 
 def pod(**parts: object) -> Netns:
-    """Give a pod with a /32 address whose gateway answers by proxy_arp, as Calico makes it."""
+    """Return a pod with a /32 address whose gateway answers by proxy_arp, as Calico makes it."""
     fields = {"routes": POD_ROUTES, "sysctls": hasty("eth0"), **parts}
     return given_netns("pod", "eth0 10.1.0.2/32 mac 02:00:00:00:00:02 peer host:lxc1", **fields)  # type: ignore[arg-type]
 
 
 def world(*routes: str) -> Netns:
-    """Give the network outside, with an address further away."""
+    """Return the network outside, with an address further away."""
     device = "eth0 192.0.2.1/24 mac 02:00:00:00:00:09 peer host:eth0"
     return given_netns("world", device, "lo 203.0.113.1/32", routes=["10.1.0.0/16 via 192.0.2.10 dev eth0", *routes],
                        sysctls=hasty("eth0"))  # fmt: skip
 
 
 def given(*routes: str, sysctls: dict[str, str] | None = None, rules: tuple[str, ...] = (), lxc: str = "", **more: Netns) -> Node:
-    """Give a host between a pod and the world."""
+    """Return a host between a pod and the world."""
     settings = {
         **forwarding(rp_filter="0"),
         "net.ipv4.conf.lxc1.proxy_arp": "1",
@@ -53,7 +53,7 @@ def given(*routes: str, sysctls: dict[str, str] | None = None, rules: tuple[str,
 
 
 def rp(everywhere: str, own: str) -> dict[str, str]:
-    """Give rp_filter of `all` and of the pod's device."""
+    """Return rp_filter of `all` and of the pod's device."""
     return {"net.ipv4.conf.all.rp_filter": everywhere, "net.ipv4.conf.lxc1.rp_filter": own}
 
 

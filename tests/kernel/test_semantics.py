@@ -44,7 +44,7 @@ def built(topology: Topology, *, netns: str = HOST, sysctls: dict[str, str] | No
 
 
 def frame(node: Node, netns: str, packet: Packet) -> Packet:
-    """Give a frame from a namespace's eth0 to the other end of its cable."""
+    """Return a frame from a namespace's eth0 to the other end of its cable."""
     links = {str(link.name): link for link in node.namespaces[netns].links.items}
     peer = links["eth0"].peer.value  # type: ignore[union-attr]  # drafts know peers
     far = {str(link.name): link for link in node.namespaces[peer.netns].links.items}
@@ -52,7 +52,7 @@ def frame(node: Node, netns: str, packet: Packet) -> Packet:
 
 
 def syn(src: str, dst: str, **changes: object) -> Packet:
-    """Give a SYN as a crafted frame carries it."""
+    """Return a SYN as a crafted frame carries it."""
     packet = Packet(Address.parse(src), Address.parse(dst), protocols.TCP, 41000, 80, protocols.SYN, length=40, seq=1000)
     return packet._replace(**changes)  # type: ignore[arg-type]  # fields of Packet
 

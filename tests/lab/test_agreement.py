@@ -23,7 +23,7 @@ def prediction() -> Branch:
 
 
 def as_predicted(branch: Branch) -> tuple[Frame, ...]:
-    """Give the frames that a kernel shows that does just what the model says."""
+    """Return the frames that a kernel shows that does just what the model says."""
     steps = [step for trace in branch.traces for step in trace.steps if step.stage.startswith("device ")]
     return tuple(
         Frame(time, step.netns, step.link or "", step.stage == "device transmit", step.after) for time, step in enumerate(steps)
@@ -31,7 +31,7 @@ def as_predicted(branch: Branch) -> tuple[Frame, ...]:
 
 
 def seen(branch: Branch, **changes: object) -> Evidence:
-    """Give the evidence of a kernel that agrees, but for some changes."""
+    """Return the evidence of a kernel that agrees, but for some changes."""
     evidence = Evidence(observation=Observation(as_predicted(branch), "ok"), counters={}, drops=())
     return replace(evidence, **changes)  # type: ignore[arg-type]  # fields of Evidence
 

@@ -8,7 +8,7 @@ from tests.datapath.walks import packet
 
 
 def frames(count: int) -> list[Frame]:
-    """Give some IP frames and one of ARP."""
+    """Return some IP frames and one of ARP."""
     held = [Frame(time, "host", "eth0", outgoing=True, packet=packet("10.0.0.1", "10.0.0.2")) for time in range(count)]
     return [*held, Frame(count, "host", "eth0", outgoing=True, packet=None)]
 

@@ -16,7 +16,7 @@ from podpath.node.routing import Nexthop, PolicyRule, Route
 
 
 def lines(draft: Draft, netns: str) -> str:
-    """Give all that is fed to the commands of one namespace."""
+    """Return all that is fed to the commands of one namespace."""
     twin = emit_twin(draft.freeze())
     return "".join(command.stdin for command in twin.commands if netns in (command.netns, *command.arguments))
 

@@ -17,7 +17,7 @@ PROBE = Probe.parse("tcp 10.1.0.2:40000 > 198.51.100.1:80 from pod1")
 
 
 def node_with_uplink() -> Node:
-    """Give a node with one pod behind lxc1 and a physical uplink eth0 whose gateway is known."""
+    """Return a node with one pod behind lxc1 and a physical uplink eth0 whose gateway is known."""
     draft = Draft()
     host, pod = draft.add_netns(HOST, HOST), draft.add_netns("pod1")
     draft.connect("pod1", "eth0", HOST, "lxc1", 1)

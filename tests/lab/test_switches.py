@@ -17,7 +17,7 @@ DEVICES = ("mgmt0 kind tun mac 02:00:00:00:00:0a 10.0.0.1/24", "p1 slave bond", 
 
 
 def switched(*more: str) -> Node:
-    """Give a host with an Open vSwitch bridge over a bond of two devices, and one device beside it."""
+    """Return a host with an Open vSwitch bridge over a bond of two devices, and one device beside it."""
     return given_node(given_netns(HOST, *DEVICES, *more), ovs=(given_ovs("sw", "sw", "bond: p1 p2", "mgmt0", active="p2"),))
 
 

@@ -37,14 +37,14 @@ def host(*, sysctls: dict[str, str] | None = None) -> Node:
 
 
 def targets(changed: Node) -> list[tuple[int, str]]:
-    """Give the places and targets of FORWARD."""
+    """Return the places and targets of FORWARD."""
     fact = changed.host.netfilter[4].tables[0].chains["FORWARD"]
     assert isinstance(fact, Known)
     return [(rule.position, rule.target.name) for rule in fact.value.rules if rule.target is not None]
 
 
 def known(changed: Node, key: str) -> str:
-    """Give a sysctl's value."""
+    """Return a sysctl's value."""
     fact = changed.host.sysctls[key]
     assert isinstance(fact, Known)
     value: str = fact.value

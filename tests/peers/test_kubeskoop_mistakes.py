@@ -63,12 +63,12 @@ def connect(  # noqa: PLR0913  # each argument is one thing that a test varies
 
 
 def last(conversation: Conversation) -> Trace:
-    """Give the trace that ended the conversation, under the likeliest answers."""
+    """Return the trace that ended the conversation, under the likeliest answers."""
     return conversation.branches[0].last
 
 
 def deciding_line(conversation: Conversation) -> str:
-    """Give the line that decided it."""
+    """Return the line that decided it."""
     return last(conversation).deciding.spans[0].text
 
 

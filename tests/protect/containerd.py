@@ -54,14 +54,14 @@ class Containerd:
         return dict(_entry(value) for number, value in _fields(body) if number == 2)
 
     def loaded(self) -> tuple[str, tuple[str, ...]] | None:
-        """Give the name and the plugins of the network that pods get; None where there is none."""
+        """Return the name and the plugins of the network that pods get; None where there is none."""
         for network in json.loads(self.info())["cniconfig"]["Networks"]:
             if network["Config"]["Name"] != "cni-loopback":
                 return network["Config"]["Name"], tuple(plugin["Network"]["type"] for plugin in network["Config"]["Plugins"])
         return None
 
     def info(self) -> str:
-        """Give what `crictl info` would print."""
+        """Return what `crictl info` would print."""
         told: dict[str, Any] = {key: json.loads(value) for key, value in self.status().items() if value.startswith("{")}
         return json.dumps(told)
 
@@ -97,7 +97,7 @@ def containerd(root: Path) -> Iterator[Containerd]:
 
 
 def _fields(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Give the length-delimited fields of a protobuf message."""
+    """Yield the length-delimited fields of a protobuf message."""
     offset = 0
     while offset < len(data):
         key, offset = _varint(data, offset)

@@ -64,7 +64,7 @@ class CniNode:
         return path
 
     def types(self, name: str) -> list[str]:
-        """Give the plugins of a list."""
+        """Return the plugins of a list."""
         return [plugin["type"] for plugin in json.loads((self.conf / name).read_text())["plugins"]]
 
     def names(self) -> list[str]:
@@ -124,5 +124,5 @@ class Kept:
 
 
 def sample(status: Status, name: str) -> float:
-    """Give the value of a status' sample."""
+    """Return the value of a status' sample."""
     return next(one.value for one in status.samples if one.name == name)

@@ -73,11 +73,11 @@ class Answer:
     log: str
 
     def states(self, purpose: str) -> dict[int, str]:
-        """Give the states of one purpose's checks, by family."""
+        """Return the states of one purpose's checks, by family."""
         return {check["family"]: check["state"] for check in self.document["checks"] if check["purpose"] == purpose}
 
     def claims(self, state: str) -> str:
-        """Give the claims of all checks in a state."""
+        """Return the claims of all checks in a state."""
         return "\n".join(check["claim"] + " " + check["rule"] for check in self.document["checks"] if check["state"] == state)
 
 

@@ -20,7 +20,7 @@ def names(folder: Path) -> list[str]:
 
 
 def mode(path: Path) -> int:
-    """Give the permission bits of a file."""
+    """Return the permission bits of a file."""
     return path.stat().st_mode & 0o7777
 
 

@@ -40,7 +40,7 @@ PLUGINS = st.lists(
 
 @pytest.fixture
 def node(tmp_path: Path) -> CniNode:
-    """Give a node's empty folders."""
+    """Provide a node's empty folders."""
     return CniNode(tmp_path)
 
 
@@ -306,7 +306,7 @@ def test_a_rival_is_named_by_every_sign() -> None:
 
 
 def loaded_by_containerd(node: CniNode) -> tuple[str, tuple[str, ...]] | None:
-    """Give the name and the plugins of what containerd would load."""
+    """Return the name and the plugins of what containerd would load."""
     network = judge_containerd(read_folder(node.conf), RuntimeSettings()).network
     return None if network is None else (network.name, network.types)
 

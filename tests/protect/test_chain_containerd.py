@@ -64,7 +64,7 @@ FOLDERS: Mapping[str, Mapping[str, str]] = {
 
 @pytest.fixture(scope="module")
 def runtime(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Containerd]:
-    """Give a containerd."""
+    """Provide a containerd."""
     with containerd(tmp_path_factory.mktemp("containerd") / "c") as made:
         yield made
 

@@ -61,7 +61,7 @@ def trace(program: str, *arguments: str, log: Path, inject: str = "") -> int:
 
 
 def kill_points(log: Path, only: frozenset[str] | None = None) -> Iterator[tuple[str, int]]:
-    """Give each system call after the mark: its name, and how manieth of its name it is."""
+    """Yield each system call after the mark: its name, and how manieth of its name it is."""
     counted: Counter[str] = Counter()
     marked = False
     for line in log.read_text(errors="replace").splitlines():

@@ -25,7 +25,7 @@ PREFIX = f"pvt{os.getpid()}"
 
 @pytest.fixture
 def node(tmp_path: Path) -> Iterator[CniNode]:
-    """Give a node whose programs are Debian's, with a bridge network of its own in a namespace of its own."""
+    """Provide a node whose programs are Debian's, with a bridge network of its own in a namespace of its own."""
     made = CniNode(tmp_path)
     for name in (f"{PREFIX}h", f"{PREFIX}c"):
         subprocess.run(["ip", "netns", "add", name], check=True)
@@ -43,7 +43,7 @@ def vendor(node: CniNode, version: str = "1.0.0") -> str:
 
 
 def network(node: CniNode) -> Network:
-    """Give what CRI-O would load, its probe included."""
+    """Return what CRI-O would load, its probe included."""
     files = read_folder(node.conf)
     found = judge_crio(files, RuntimeSettings(), probe_programs([PLUGINS], ["bridge", "portmap", "tuning"])).network
     assert found is not None

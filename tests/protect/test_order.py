@@ -62,7 +62,7 @@ def start_kube_proxy_after_cilium(program: str) -> None:
 
 
 def targets(program: str) -> list[str]:
-    """Give the targets of FORWARD in order."""
+    """Return the targets of FORWARD in order."""
     return [line.split("-j ")[1] for line in command(program, "-S", "FORWARD").split("\n") if "-j " in line]
 
 

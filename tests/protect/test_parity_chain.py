@@ -24,7 +24,7 @@ MESHED = ["bridge", "linkerd-cni"]
 
 @pytest.fixture
 def node(tmp_path: Path) -> CniNode:
-    """Give a node's empty folders."""
+    """Provide a node's empty folders."""
     return CniNode(tmp_path)
 
 

@@ -21,30 +21,30 @@ def lint(_programs: Programs | None = None, _settings: RuntimeSettings = SETTING
 
 
 def taken(found: Lint) -> tuple[str | None, str | None]:
-    """Give the files that containerd and CRI-O take."""
+    """Return the files that containerd and CRI-O take."""
     containerd, crio = found.verdicts
     return containerd.file, crio.file
 
 
 def rows(found: Lint, severity: str = "error") -> set[str]:
-    """Give the rows of the remarks of a severity."""
+    """Return the rows of the remarks of a severity."""
     return {remark.row for remark in found.remarks if remark.severity == severity}
 
 
 def remark(found: Lint, row: str) -> Remark:
-    """Give the first remark of a row."""
+    """Return the first remark of a row."""
     return next(one for one in found.remarks if one.row == row)
 
 
 def trouble(text: str, name: str = "10.conflist", **more: Any) -> str:  # noqa: ANN401  # the parser's own options
-    """Give why a file is refused."""
+    """Return why a file is refused."""
     found = parse_network(ConfFile(name=name, content=text.encode()), **more)
     assert isinstance(found, Trouble), found
     return f"{found.row} {found.line}: {found.why}"
 
 
 def network(text: str, name: str = "10.conflist") -> Network:
-    """Give the network of a file that is taken."""
+    """Return the network of a file that is taken."""
     found = parse_network(ConfFile(name=name, content=text.encode()))
     assert isinstance(found, Network), found
     return found

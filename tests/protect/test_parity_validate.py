@@ -18,14 +18,14 @@ FAILED = "Please ensure traffic redirection rules are rewriting traffic as expec
 
 @pytest.fixture
 def bare() -> Iterator[Pod]:
-    """Give a pod without any rule."""
+    """Provide a pod without any rule."""
     with pod() as made:
         yield made
 
 
 @pytest.fixture
 def meshed(bare: Pod) -> Pod:
-    """Give a pod with linkerd's rules in both families."""
+    """Provide a pod with linkerd's rules in both families."""
     bare.restore(*linkerd())
     return bare
 

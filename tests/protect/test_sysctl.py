@@ -45,7 +45,7 @@ def namespace() -> Iterator[None]:
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """Give a host's root without any configuration."""
+    """Provide a host's root without any configuration."""
     for directory in ("etc/sysctl.d", "etc/cni/net.d", "usr/lib/sysctl.d"):
         (tmp_path / directory).mkdir(parents=True)
     return tmp_path

@@ -33,7 +33,7 @@ class Outer:
 
 
 def refuse(text: str) -> list[str]:
-    """Give the lines of the refusal."""
+    """Return the lines of the refusal."""
     with pytest.raises(TableError) as caught:
         parse_tables(text, "agent.toml", Outer)
     return str(caught.value).split("\n")

@@ -32,7 +32,7 @@ KERNEL = pytest.mark.kernel("iptables-nft-restore", "iptables-legacy-restore", "
 
 @pytest.fixture
 def bare() -> Iterator[Pod]:
-    """Give a pod without any rule."""
+    """Provide a pod without any rule."""
     with pod() as made:
         yield made
 
@@ -497,7 +497,7 @@ def test_the_termination_message_names_the_cause(bare: Pod, tmp_path: Path) -> N
 
 
 def time_verdicts(pod: Pod, *arguments: str) -> tuple[float, float]:
-    """Give the least that the clock and the processor took from the start of Python to the verdict, in five runs."""
+    """Return the least that the clock and the processor took from the start of Python to the verdict, in five runs."""
     user = (*UNPRIVILEGED, f"--reuid={SOMEBODY}", f"--regid={SOMEBODY}")
     words = ("ip", "netns", "exec", pod.name, *user, sys.executable, "-m", "podpath", "protect", "validate", *arguments)
     taken: list[tuple[float, float]] = []

@@ -20,7 +20,7 @@ PATIENCE = 20.0
 
 
 def settle(watched: DirectoryWatch) -> set[Change]:
-    """Give all changes that come within a moment after the first."""
+    """Return all changes that come within a moment after the first."""
     seen = set(watched.wait(PATIENCE))
     while more := watched.wait(0.05):
         seen.update(more)

@@ -9,7 +9,7 @@ NOBODY = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups")
 
 
 def as_nobody(*capabilities: str) -> tuple[str, ...]:
-    """Give the words that go before a command.
+    """Return the words that go before a command.
 
     Where nobody may not even read the interpreter (a checkout below /root), CAP_DAC_READ_SEARCH is added, which writes nothing.
     """

@@ -95,7 +95,7 @@ def test_long_connections_are_shortened() -> None:
 
 
 def _runs(chosen: list[Step | int]) -> list[int]:
-    """Give the lengths of what stands between what was left out."""
+    """Return the lengths of what stands between what was left out."""
     runs = [0]
     for each in chosen:
         if isinstance(each, int):

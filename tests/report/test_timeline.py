@@ -28,7 +28,7 @@ EVIL = 'Mar 12 03:13:47 kn-04 systemd[1]: Started \x1b[31m<script>"&\u202e evil 
 
 
 def schema() -> dict[str, Any]:
-    """Give the published schema."""
+    """Return the published schema."""
     text = resources.files("podpath.report").joinpath("schema", "timeline-v1.json").read_text(encoding="utf-8")
     loaded: dict[str, Any] = json.loads(text)
     return loaded

@@ -48,7 +48,7 @@ def chronicle(*texts: str, clock: Clock = CLOCK, told: Told | None = None) -> Ch
 
 
 def at(clock: str, day: str = "2025-03-12") -> float:
-    """Give a moment in UTC."""
+    """Return a moment in UTC."""
     return datetime.fromisoformat(f"{day}T{clock}+00:00").timestamp()
 
 

@@ -57,7 +57,7 @@ LINES = (
 
 
 def covered(reading: LogReading) -> list[int]:
-    """Give the numbers of all lines that the account has, those that several events share once."""
+    """Return the numbers of all lines that the account has, those that several events share once."""
     events = {span for event in reading.events for span in [event.span]}
     spans: list[Span] = [*events, *(gap.span for gap in reading.gaps), *reading.headings]
     return sorted(number for span in spans for number in range(span.line, span.last_line + 1))
@@ -75,7 +75,7 @@ def check_account(source: Source, reading: LogReading) -> None:
 
 @st.composite
 def logs(draw: st.DrawFn) -> Source:
-    """Give lines of logs of all formats mixed, some of them damaged."""
+    """Return lines of logs of all formats mixed, some of them damaged."""
     lines = draw(st.lists(st.sampled_from(LINES), min_size=1, max_size=12))
     text = "\n".join(lines)
     for _ in range(draw(st.integers(0, 4))):

@@ -67,14 +67,14 @@ def _infer_described_pods(draft: NodeDraft) -> None:
 
 
 def _length_of(draft: NodeDraft, address: Address) -> int:
-    """Give the prefix length of a pod's address: of the bridge in whose range it is, since its pods share a subnet."""
+    """Return the prefix length of a pod's address: of the bridge in whose range it is, since its pods share a subnet."""
     host = draft.host
     bridged = [own for own in host.addresses if own.link in host.links and looks_like_bridge(host.links[own.link])]
     return max((own.length for own in bridged if own.prefix.covers(address)), default=WIDTH[address.family])
 
 
 def _netns_of(draft: NodeDraft, pod: Pod) -> str | None:
-    """Give the namespace that is a pod's: the one stated, of its name, or with its address; the host's for some."""
+    """Return the namespace that is a pod's: the one stated, of its name, or with its address; the host's for some."""
     if pod.netns is not None:
         return pod.netns
     for name in (f"pod/{pod.namespace}/{pod.name}", f"pod/?/{pod.name}", pod.name):
@@ -85,7 +85,7 @@ def _netns_of(draft: NodeDraft, pod: Pod) -> str | None:
 
 
 def _unjoined(draft: NodeDraft) -> Iterator[tuple[Address, Mention]]:
-    """Give the addresses of namespaces that outputs were taken in and that no output joins with the host."""
+    """Yield the addresses of namespaces that outputs were taken in and that no output joins with the host."""
     for netns in draft.namespaces.values():
         if netns.name == HOST or any(link.peer is not None for link in netns.links.values()):
             continue
@@ -95,7 +95,7 @@ def _unjoined(draft: NodeDraft) -> Iterator[tuple[Address, Mention]]:
 
 
 def _spoken_of(draft: NodeDraft) -> Iterator[tuple[Address, Mention]]:
-    """Give the addresses of conntrack entries, endpoints and described pods."""
+    """Yield the addresses of conntrack entries, endpoints and described pods."""
     tracked: dict[Address, Span | None] = {}
     for entry in draft.host.conntrack.items if draft.host.conntrack is not None else ():
         for end in (entry.original.src, entry.original.dst, entry.reply.src, entry.reply.dst):

@@ -137,7 +137,7 @@ class Talk(Generic[F]):
         return [seen for seen in self.forward if seen.packet.flags & _OPENING == protocols.ACK or _ends(seen.packet)]
 
     def first_number(self, frames: Sequence[F]) -> int | None:
-        """Give the sequence number of a direction's SYN, as on the wire; None where it was not seen."""
+        """Return the sequence number of a direction's SYN, as on the wire; None where it was not seen."""
         return next((seen.packet.seq for seen in frames if seen.packet.flags & protocols.SYN), None)
 
     @property
@@ -151,7 +151,7 @@ def _ends(packet: Packet) -> bool:
 
 
 def opening(packet: Packet) -> int:
-    """Give the flags that open, answer and close a connection; 0 for what is no TCP."""
+    """Return the flags that open, answer and close a connection; 0 for what is no TCP."""
     return packet.flags & _OPENING if packet.protocol == protocols.TCP else 0
 
 
@@ -166,7 +166,7 @@ def spell_point(point: Point, frame: Frame) -> str:
 
 
 def gather_talks(frames: Iterable[F]) -> list[Talk[F]]:
-    """Give everything that is said between two ends at each point, in order of its first frame.
+    """Return everything that is said between two ends at each point, in order of its first frame.
 
     A SYN with another sequence number on the same ports begins a new one. Fragments and ICMP errors belong to none.
     """
@@ -230,7 +230,7 @@ def is_error(packet: Packet) -> bool:
 
 
 def times_sent(same: Sequence[F]) -> list[F]:
-    """Give the frames that were each sent anew, without copies of one that the same point shows on its way through.
+    """Return the frames that were each sent anew, without copies of one that the same point shows on its way through.
 
     Where no time is printed, what stands there a third time was sent anew.
     """
@@ -245,7 +245,7 @@ def times_sent(same: Sequence[F]) -> list[F]:
 
 
 def repeated_data(frames: Sequence[F]) -> list[list[F]]:
-    """Give the segments of one direction that were sent more than once, each with all times it was sent."""
+    """Return the segments of one direction that were sent more than once, each with all times it was sent."""
     sent: dict[tuple[int, int], list[F]] = {}
     for seen in frames:
         if seen.packet.payload and not seen.packet.flags & (protocols.SYN | protocols.RST):
@@ -275,7 +275,7 @@ def counted(number: int, first: int | None) -> int:
 
 
 def seconds_between(one: Frame, other: Frame) -> float | None:
-    """Give the time from one frame to another; None where one has none."""
+    """Return the time from one frame to another; None where one has none."""
     return None if one.time is None or other.time is None else other.time - one.time
 
 
@@ -286,14 +286,14 @@ def clock(time: float) -> str:
 
 
 def longest_silence(frames: Sequence[F]) -> tuple[F, F] | None:
-    """Give the two frames between which one direction was silent for longest; None where there are not two with a time."""
+    """Return the two frames between which one direction was silent for longest; None where there are not two with a time."""
     timed = [seen for seen in frames if seen.time is not None]
     gaps = list(pairwise(timed))
     return max(gaps, key=lambda pair: (pair[1].time or 0.0) - (pair[0].time or 0.0), default=None)
 
 
 def errors_about(frames: Iterable[F]) -> Iterator[F]:
-    """Give the ICMP errors among frames."""
+    """Return the ICMP errors among frames."""
     return (seen for seen in frames if is_error(seen.packet))
 
 

@@ -102,7 +102,7 @@ def number_points(files: Sequence[CapturedFile]) -> Numbered:
 
 
 def name_devices(columns: Columns) -> NDArray[np.int64]:
-    """Give a number for each packet that names its device and direction."""
+    """Return a number for each packet that names its device and direction."""
     if not (columns.direction.any() or columns.ifindex.any() or columns.interface.any()):
         return np.broadcast_to(np.int64(0), len(columns))
     turn = np.where(columns.direction == 0, 0, np.where(columns.direction == OUTGOING, 2, 1))

@@ -131,7 +131,7 @@ class Loss:
 
     @property
     def last_seen(self) -> Sighting:
-        """Give the packet where it was last seen."""
+        """Return the packet where it was last seen."""
         return self.seen[-1]
 
 

@@ -51,7 +51,7 @@ class Survey:
     data: NDArray[np.uint8]
 
     def select(self, one: tuple[Address | None, int], other: tuple[Address | None, int]) -> tuple[Capture, tuple[int, ...]]:
-        """Give the packets that tell something and those that are said between two ends, with their rows."""
+        """Return the packets that tell something and those that are said between two ends, with their rows."""
         packets = Packets(
             columns=self.narrow.columns, arps=self.capture.packets.arps, quotes=self.capture.packets.quotes,
             addresses=self.narrow.addresses,
@@ -61,7 +61,7 @@ class Survey:
         return replace(self.capture, packets=chosen), tuple(rows.tolist())
 
     def list_points(self, file: CapturedFile) -> tuple[Point, ...]:
-        """Give the points of the whole capture; `file` says what it is called and where it was taken."""
+        """Return the points of the whole capture; `file` says what it is called and where it was taken."""
         counts: Counter[int] = Counter()
         cut: Counter[int] = Counter()
         shown: dict[int, list[int]] = {}
@@ -134,7 +134,7 @@ def _add_all(data: NDArray[np.uint8], contents: Contents, narrow: Narrow, tell: 
 
 
 def _part(columns: Columns, flows: Flows) -> Iterator[tuple[Columns, Rows, Flows]]:
-    """Give the packets of some flows after the others, about a batch at a time, with their rows and their flows."""
+    """Yield the packets of some flows after the others, about a batch at a time, with their rows and their flows."""
     counts = np.zeros(len(flows) + 1, np.int64)
     for start in range(0, len(columns), BATCH):
         counts += np.bincount(flows.number[start : start + BATCH] + np.int32(1), minlength=len(counts))

@@ -93,7 +93,7 @@ def _report(found: Sequence[tuple[Talk[Sighting], Sequence[Sighting]]], connecti
 
 
 def _find_elsewhere(talk: Talk[Sighting], connections: Sequence[Connection[Sighting]]) -> Talk[Sighting] | None:
-    """Give what another point shows of the connection, where it has both directions or the other one."""
+    """Return what another point shows of the connection, where it has both directions or the other one."""
     ends = {talk.client, talk.server}
     for connection in connections:
         mine = any(other is talk for other in connection.talks)

@@ -78,7 +78,7 @@ def find_switch(node: Node) -> tuple[str, tuple[Span, ...]] | None:
 
 
 def switch_on(*, module: bool) -> Repair:
-    """Give the repair: the module where it may be missing, and the sysctl."""
+    """Return the repair: the module where it may be missing, and the sysctl."""
     return Repair(
         title="let netfilter see bridged packets",
         commands=(*((f"modprobe {MODULE}",) if module else ()), f"sysctl -w {KEY}=1"),
@@ -87,7 +87,7 @@ def switch_on(*, module: bool) -> Repair:
 
 
 def _find_endpoint(node: Node, bridge: Link) -> tuple[Rule, Address] | None:
-    """Give a DNAT rule whose new destination is in the bridge's own subnet, of a service (not a port published to outside)."""
+    """Return a DNAT rule whose new destination is in the bridge's own subnet, of a service (not a port published to outside)."""
     subnets = bridge_subnets(node.host, bridge.name)
     for table in find_tables(node.host, "nat"):
         for rule, address, _ in dnat_destinations(table):

@@ -19,12 +19,12 @@ BRIDGES = ("cni", "docker", "br-", "cbr", "kube-bridge", "virbr", "lxdbr", "podm
 
 
 def quote(*groups: Iterable[Sighting]) -> tuple[Span, ...]:
-    """Give the lines of frames, the first group's first, each once and as many of a group as are worth reading."""
+    """Return the lines of frames, the first group's first, each once and as many of a group as are worth reading."""
     return tuple(dict.fromkeys(seen.span for group in groups for seen in list(group)[:SHOWN]))
 
 
 def marks_of(packet: Packet) -> tuple[str, ...]:
-    """Give the ends of a packet as words to mark in its line."""
+    """Return the ends of a packet as words to mark in its line."""
     return str(packet.src), str(packet.dst)
 
 

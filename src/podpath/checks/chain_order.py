@@ -68,7 +68,7 @@ def check(case: Case) -> Iterator[Finding]:
 
 
 def find_bypass(node: Node) -> Span | None:
-    """Give the line that says that BPF translates replies past conntrack; None where none does, or without a line."""
+    """Return the line that says that BPF translates replies past conntrack; None where none does, or without a line."""
     cilium: Cilium | None = node.cilium
     if cilium is None:
         return None
@@ -80,7 +80,7 @@ def find_bypass(node: Node) -> Span | None:
 
 
 def find_inversion(table: Table, forward: Chain) -> tuple[Rule, Rule, Rule] | None:
-    """Give (jump to the drop, the drop, the jump to the plugin's accept behind it), where they stand in that order."""
+    """Return (jump to the drop, the drop, the jump to the plugin's accept behind it), where they stand in that order."""
     dropping: tuple[Rule, Rule] | None = None
     for rule in forward.rules:
         target = next(iter(chain_states(table, rule.target.name)), None) if rule.target is not None else None
@@ -95,7 +95,7 @@ def find_inversion(table: Table, forward: Chain) -> tuple[Rule, Rule, Rule] | No
 
 
 def find_invalid_drop(chain: Chain) -> Rule | None:
-    """Give the chain's rule that drops every packet that conntrack calls INVALID."""
+    """Return the chain's rule that drops every packet that conntrack calls INVALID."""
     for rule in chain.rules:
         plain = rule.src is None and rule.dst is None and rule.in_link is None and rule.out_link is None
         if plain and rule.target is not None and rule.target.name == "DROP":
@@ -124,7 +124,7 @@ def is_unconditional(rule: Rule) -> bool:
 
 
 def move_first(table: Table, rule: Rule) -> Repair:
-    """Give the repair that takes a rule out of its chain and puts it in first."""
+    """Return the repair that takes a rule out of its chain and puts it in first."""
     moved = rule._replace(position=1)
     return Repair(
         title=f"put the jump to {rule.target.name if rule.target is not None else 'the chain'} first in {rule.chain}",

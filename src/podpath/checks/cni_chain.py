@@ -47,7 +47,7 @@ def check(case: Case) -> Iterator[Finding]:
 
 
 def find_unchained(node: Node) -> Iterator[tuple[CniNetwork, CniNetwork, str]]:
-    """Give the file that is loaded, another one, and the mesh's plugin that only the other has."""
+    """Yield the file that is loaded, another one, and the mesh's plugin that only the other has."""
     loadable = (network for network in node.cni if network.path.endswith(LOADED) and not network.fault)
     files = sorted(loadable, key=lambda network: _name(network.path))
     if len(files) < 2 or len({_folder(network.path) for network in files}) > 1:

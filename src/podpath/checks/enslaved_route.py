@@ -74,7 +74,7 @@ def check(case: Case) -> Iterator[Finding]:
 
 
 def find_slave_routes(node: Node) -> Iterator[SlaveRoute]:
-    """Give every unicast route of the host's main table that leads over an enslaved device."""
+    """Yield every unicast route of the host's main table that leads over an enslaved device."""
     routes = [route for route in node.host.routes.items if route.table == MAIN and route.type == "unicast" and _is_own(route)]
     for route in routes:
         link = _find_device(node, route)
@@ -128,7 +128,7 @@ def _sender(found: SlaveRoute) -> str:
 
 
 def repair(routes: list[Route]) -> Repair:
-    """Give the repair that takes the routes away."""
+    """Return the repair that takes the routes away."""
     return Repair(
         title="delete the routes of the enslaved devices",
         commands=tuple(f"ip route del {spell_route(route)}" for route in routes),
@@ -152,7 +152,7 @@ def spell_route(route: Route) -> str:
 
 
 def example_address(route: Route) -> Address:
-    """Give an address that a host may well ask for by this route: the metadata service, or the last host of the prefix."""
+    """Return an address that a host may well ask for by this route: the metadata service, or the last host of the prefix."""
     metadata = Address(4, 0xA9FEA9FE)
     if route.prefix.covers(metadata):
         return metadata

@@ -72,7 +72,7 @@ def check(case: Case) -> Iterator[Finding]:
 
 
 def find_foreign(case: Case) -> Iterator[tuple[ArpSighting, Mac]]:
-    """Give each ARP frame that binds an address of this host to a foreign MAC, once, with the MAC that speaks for it."""
+    """Yield each ARP frame that binds an address of this host to a foreign MAC, once, with the MAC that speaks for it."""
     told: set[tuple[Address, Mac]] = set()
     for arp in case.arps:
         if arp.sender_mac is None or arp.sender.is_unspecified or (arp.sender, arp.sender_mac) in told:
@@ -84,7 +84,7 @@ def find_foreign(case: Case) -> Iterator[tuple[ArpSighting, Mac]]:
 
 
 def find_usual_mac(case: Case, address: Address, arp: ArpSighting) -> Mac | None:
-    """Give the MAC that speaks for an address: of the device that carries it, else the one most frames come from."""
+    """Return the MAC that speaks for an address: of the device that carries it, else the one most frames come from."""
     for item in case.node.host.addresses.items:
         if item.address == address:
             link = next((link for link in case.node.host.links.items if link.name == item.link), None)
@@ -199,7 +199,7 @@ def _broken(arp: ArpSighting, window: Window) -> tuple[str, ...]:
 
 
 def _find_route(case: Case, arp: ArpSighting) -> SlaveRoute | None:
-    """Give the route by which the host asks for the ARP's target: over an enslaved device, or one without the address."""
+    """Return the route by which the host asks for the ARP's target: over an enslaved device, or one without the address."""
     if arp.operation != "request":
         return None
     fitting = [
@@ -209,7 +209,7 @@ def _find_route(case: Case, arp: ArpSighting) -> SlaveRoute | None:
 
 
 def _find_stray_route(case: Case, arp: ArpSighting) -> SlaveRoute | None:
-    """Give the winning one of several routes to one prefix, where its device is not known to carry the sender's address."""
+    """Return the winning one of several routes to one prefix, where its device is not known to carry the sender's address."""
     routes = best_routes(case.node.host, arp.target)
     same = [route for route in routes if route.prefix == routes[0].prefix and route.nexthops]
     if len(same) < 2 or _carries(case, same[0], arp.sender):

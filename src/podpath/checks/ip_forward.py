@@ -81,7 +81,7 @@ def _has_inner_bridge(host: Netns) -> bool:
 
 
 def switch_on() -> Repair:
-    """Give the repair that lets the host forward."""
+    """Return the repair that lets the host forward."""
     return Repair(
         title="let the host forward packets",
         commands=(f"sysctl -w {KEY}=1",),

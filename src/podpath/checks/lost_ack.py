@@ -62,7 +62,7 @@ def look(case: Case, talks: Talks) -> Iterator[Finding]:
 
 
 def find_lost_ack(talk: Talk[Sighting]) -> tuple[Sighting, list[Sighting]] | None:
-    """Give the client's ACK, and the SYN-ACKs that show that it was not taken; None where nothing shows that."""
+    """Return the client's ACK, and the SYN-ACKs that show that it was not taken; None where nothing shows that."""
     answers = [seen for seen in talk.syn_acks if seen.packet.seq == talk.syn_acks[0].packet.seq]
     sent = times_sent(answers)
     if len(sent) < 2:

@@ -108,7 +108,7 @@ def _report_lost(found: Sequence[LostPacket], *, spare: bool) -> Finding:
 
 
 def find_loss(connection: Connection[Sighting]) -> Loss | None:
-    """Give the last two points of one capture between which all that follows the SYN is lost; None where something passes."""
+    """Return the last two points of one capture between which all that follows the SYN is lost; None where something passes."""
     if len(connection.talks) < 2 or any(_takes_part(talk) for talk in connection.talks):
         return None
     found = None

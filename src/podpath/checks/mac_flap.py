@@ -69,7 +69,7 @@ def look(case: Case, talks: Talks) -> Iterator[Finding]:
 
 
 def gather_claims(case: Case) -> dict[Address, list[_Claim]]:
-    """Give who speaks for each address that is on the captured link, in order of time: those that ARP is seen of.
+    """Return who speaks for each address that is on the captured link, in order of time: those that ARP is seen of.
 
     Other addresses come with the MAC of a router, of which there may be several.
     """
@@ -92,7 +92,7 @@ def gather_claims(case: Case) -> dict[Address, list[_Claim]]:
 
 
 def _routers(case: Case) -> set[Mac]:
-    """Give the MACs that speak for more than one address: what they send they forward."""
+    """Return the MACs that speak for more than one address: what they send they forward."""
     speakers: dict[Mac, set[Address]] = defaultdict(set)
     for seen in case.sightings:
         if seen.packet.smac is not None:
@@ -108,7 +108,7 @@ def _placed(capture: int, time: float | None, span: Span) -> tuple[float, int]:
 
 
 def _ports(case: Case) -> dict[Mac, list[_Claim]]:
-    """Give where the frames of each MAC came in, by the ports of one bridge."""
+    """Return where the frames of each MAC came in, by the ports of one bridge."""
     found: dict[tuple[Mac, str], list[_Claim]] = defaultdict(list)
     for seen in sorted(case.sightings, key=order_of):
         bridge = _bridge_of(case, seen)
@@ -125,7 +125,7 @@ def _bridge_of(case: Case, seen: Sighting) -> str | None:
 
 
 def _changes(claims: Sequence[_Claim]) -> list[_Claim]:
-    """Give the first claim and each one that differs from the one before it."""
+    """Return the first claim and each one that differs from the one before it."""
     changes: list[_Claim] = []
     for claim in claims:
         if not changes or claim.place != changes[-1].place:

@@ -86,7 +86,7 @@ def _directions(frames: Sequence[Sighting]) -> Iterator[tuple[Address, Address]]
 
 
 def _find_silences(frames: Sequence[Sighting], near: Address, far: Address) -> Iterator[Silence]:
-    """Give the times in which `far` was silent at this point, though `near` asked it."""
+    """Yield the times in which `far` was silent at this point, though `near` asked it."""
     heard = sorted((seen for seen in frames if seen.packet.src == far), key=_time)
     asked = sorted((seen for seen in frames if seen.packet.src == near and _wants_answer(seen)), key=_time)
     if not heard or len(asked) < ASKS:

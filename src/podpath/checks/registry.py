@@ -412,7 +412,7 @@ CHECKS: tuple[Check, ...] = (
 
 
 def find_check(name: str) -> Check | None:
-    """Give the check of that name; None where there is none."""
+    """Return the check of that name; None where there is none."""
     return next((check for check in CHECKS if check.name == name), None)
 
 

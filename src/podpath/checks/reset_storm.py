@@ -69,7 +69,7 @@ def look(case: Case, talks: Talks) -> Iterator[Finding]:
 
 
 def _densest(found: Sequence[_Reset]) -> Sequence[_Reset]:
-    """Give the most resets that fall within one second."""
+    """Return the most resets that fall within one second."""
     best: Sequence[_Reset] = ()
     start = 0
     for end, one in enumerate(found):

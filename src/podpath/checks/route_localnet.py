@@ -52,7 +52,7 @@ def check(case: Case) -> Iterator[Finding]:
 
 
 def _find_switch(host: Netns) -> Known[str] | None:
-    """Give the setting for all devices, where it is off and no device has it on."""
+    """Return the setting for all devices, where it is off and no device has it on."""
     switch = known_sysctl(host, device_key(4, IfName("all"), "route_localnet"))
     single = (known_sysctl(host, key) for key in host.sysctls if key.endswith(".route_localnet"))
     if switch is None or any(fact is not None and fact.value == "1" for fact in single):

@@ -71,7 +71,7 @@ def check(case: Case) -> Iterator[Finding]:
 
 
 def find_way_back(node: Node, attachment: Attachment, address: Address) -> Route | None:
-    """Give the route to a pod where it leads over another device than the pod's own; None where it is right or unknown."""
+    """Return the route to a pod where it leads over another device than the pod's own; None where it is right or unknown."""
     routes = best_routes(node.host, address)
     if not routes or not node.host.routes.complete or routes[0].type != "unicast":
         return None
@@ -81,7 +81,7 @@ def find_way_back(node: Node, attachment: Attachment, address: Address) -> Route
 
 
 def switch_off(devices: tuple[str, ...]) -> Repair:
-    """Give the repair that switches the filter off for all devices and for these."""
+    """Return the repair that switches the filter off for all devices and for these."""
     keys = [device_key(4, name, "rp_filter") for name in ("all", *devices)]  # type: ignore[arg-type]  # device names
     return Repair(
         title="switch the reverse-path filter off for the pod's device",

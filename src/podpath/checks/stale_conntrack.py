@@ -49,7 +49,7 @@ def check(case: Case) -> Iterator[Finding]:
 
 
 def list_stale(node: Node) -> Iterator[tuple[ConntrackEntry, frozenset[Address]]]:
-    """Give each entry that rewrites to an address that is no endpoint of its service any more, with the endpoints there are."""
+    """Yield each entry that rewrites to an address that is no endpoint of its service any more, with the endpoints there are."""
     living_by_service: dict[tuple[Address, int, int], frozenset[Address]] = {}
     for entry in node.host.conntrack.items:
         if entry.reply.src == entry.original.dst:
@@ -63,7 +63,7 @@ def list_stale(node: Node) -> Iterator[tuple[ConntrackEntry, frozenset[Address]]
 
 
 def forget_entries(entry: ConntrackEntry) -> Repair:
-    """Give the repair: the service's entries go, so that rules choose an endpoint again."""
+    """Return the repair: the service's entries go, so that rules choose an endpoint again."""
     name = protocols.protocol_name(entry.original.protocol)
     return Repair(
         title="forget the service's entries, so that rules choose an endpoint again",
@@ -73,7 +73,7 @@ def forget_entries(entry: ConntrackEntry) -> Repair:
 
 
 def find_endpoints(node: Node, entry: ConntrackEntry) -> frozenset[Address]:
-    """Give the endpoints of the service that an entry is about; empty where the evidence does not list them all."""
+    """Return the endpoints of the service that an entry is about; empty where the evidence does not list them all."""
     address, port = entry.original.dst, entry.original.dport
     for service in node.services:
         if address in service.addresses:
@@ -84,7 +84,7 @@ def find_endpoints(node: Node, entry: ConntrackEntry) -> frozenset[Address]:
 
 
 def _endpoints_by_rules(node: Node, entry: ConntrackEntry) -> frozenset[Address]:
-    """Give every address that a whole nat table can rewrite to, where a rule of it is about the entry's destination."""
+    """Return every address that a whole nat table can rewrite to, where a rule of it is about the entry's destination."""
     for table in find_tables(node.host, "nat", entry.original.dst.family):
         rules = list(dnat_destinations(table))
         named = any(

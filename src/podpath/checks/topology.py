@@ -34,7 +34,7 @@ class Enslaved(NamedTuple):
 
 
 def find_link(namespace: Netns, name: str) -> Link | None:
-    """Give a device by name; None where the evidence shows none."""
+    """Return a device by name; None where the evidence shows none."""
     return next((link for link in namespace.links.items if link.name == name), None)
 
 
@@ -64,7 +64,7 @@ def find_enslaved(node: Node, link: Link) -> Enslaved | None:
 
 
 def find_attachments(node: Node) -> Iterator[Attachment]:
-    """Give every pod whose veth pair into the host is known, and whose address is."""
+    """Yield every pod whose veth pair into the host is known, and whose address is."""
     for namespace in node.namespaces.values():
         if namespace.name == HOST:
             continue
@@ -79,7 +79,7 @@ def find_attachments(node: Node) -> Iterator[Attachment]:
 
 
 def known_sysctl(namespace: Netns, key: str) -> Known[str] | None:
-    """Give a sysctl that the evidence states; None where it does not."""
+    """Return a sysctl that the evidence states; None where it does not."""
     fact = namespace.sysctls.get(key)
     return fact if isinstance(fact, Known) else None
 
@@ -90,7 +90,7 @@ def device_key(family: Family, link: IfName, name: str) -> str:
 
 
 def strictest(namespace: Netns, link: IfName, name: str) -> tuple[int, Known[str]] | None:
-    """Give the greater of the sysctl's values for all devices and for this one, where both are stated.
+    """Return the greater of the sysctl's values for all devices and for this one, where both are stated.
 
     One that is stated and already the greatest possible decision (1 or more) is enough.
     """
@@ -100,7 +100,7 @@ def strictest(namespace: Netns, link: IfName, name: str) -> tuple[int, Known[str
 
 
 def best_routes(namespace: Netns, destination: Address) -> tuple[Route, ...]:
-    """Give the main table's routes to an address, the one that wins first: longest prefix, then lowest metric."""
+    """Return the main table's routes to an address, the one that wins first: longest prefix, then lowest metric."""
     matching = [route for route in namespace.routes.items if route.table == MAIN and route.prefix.covers(destination)]
     return tuple(sorted(matching, key=lambda route: (-route.prefix.length, route.metric)))
 
@@ -111,20 +111,20 @@ def only_default_rules(namespace: Netns) -> bool:
 
 
 def find_tables(namespace: Netns, name: str, family: Family = 4) -> Iterator[Table]:
-    """Give the tables of that name, of both flavours."""
+    """Yield the tables of that name, of both flavours."""
     netfilter = namespace.netfilter.get(family)
     if netfilter is not None:
         yield from (table for table in netfilter.tables if table.name == name)
 
 
 def find_chain(table: Table, name: str) -> Chain | None:
-    """Give a chain that the evidence states without doubt."""
+    """Return a chain that the evidence states without doubt."""
     fact = table.chains.get(name)
     return fact.value if isinstance(fact, Known) else None
 
 
 def chain_states(table: Table, name: str) -> tuple[Chain, ...]:
-    """Give a chain in every state that outputs show it in: one where they agree."""
+    """Return a chain in every state that outputs show it in: one where they agree."""
     fact = table.chains.get(name)
     if fact is None:
         return ()
@@ -132,14 +132,14 @@ def chain_states(table: Table, name: str) -> tuple[Chain, ...]:
 
 
 def known_rules(table: Table) -> Iterator[Rule]:
-    """Give every rule of the table's undisputed chains."""
+    """Yield every rule of the table's undisputed chains."""
     for fact in table.chains.values():
         if isinstance(fact, Known):
             yield from fact.value.rules
 
 
 def option_values(rule: Rule, match: str, option: str) -> tuple[str, ...]:
-    """Give the values of an option of a match extension; empty where the rule has none, or has it negated."""
+    """Return the values of an option of a match extension; empty where the rule has none, or has it negated."""
     for extension in rule.matches:
         if extension.name == match:
             for found in extension.options:
@@ -149,7 +149,7 @@ def option_values(rule: Rule, match: str, option: str) -> tuple[str, ...]:
 
 
 def dnat_destinations(table: Table) -> Iterator[tuple[Rule, Address, int]]:
-    """Give every DNAT rule with the address and port that it rewrites to; 0 where it keeps the port."""
+    """Yield every DNAT rule with the address and port that it rewrites to; 0 where it keeps the port."""
     for rule in known_rules(table):
         if rule.target is None or rule.target.name != "DNAT":
             continue
@@ -170,5 +170,5 @@ def _parse_destination(text: str) -> tuple[Address, int] | None:
 
 
 def bridge_subnets(namespace: Netns, bridge: IfName) -> tuple[Prefix, ...]:
-    """Give the IPv4 subnets that a bridge has an address in."""
+    """Return the IPv4 subnets that a bridge has an address in."""
     return tuple(item.prefix for item in namespace.addresses.items if item.link == bridge and item.address.family == 4)

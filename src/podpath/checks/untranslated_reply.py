@@ -61,7 +61,7 @@ def look(case: Case, talks: Talks) -> Iterator[Finding]:
 
 
 def find_foreign_answer(case: Case, talk: Talk[Sighting], talks: Talks) -> ForeignAnswer | None:
-    """Give the foreign SYN-ACK that a connection got at its point, where the client's reset or silence confirms it.
+    """Return the foreign SYN-ACK that a connection got at its point, where the client's reset or silence confirms it.
 
     A bridge shows packets halfway through their translation while netfilter sees bridged frames (br_netfilter), so there only
     the client's reset counts, and not where the node is known to have that switched on.

@@ -52,7 +52,7 @@ def check(case: Case) -> Iterator[Finding]:
 
 
 def _find_underlay(host: Netns, vxlan: Vxlan) -> Link | None:
-    """Give the device below: the one named, or the one that has the local address; None where neither tells."""
+    """Return the device below: the one named, or the one that has the local address; None where neither tells."""
     holders = (item.link for item in host.addresses.items if vxlan.local is not None and item.address == vxlan.local)
     name = vxlan.dev or next(holders, None)
     return find_link(host, name) if name is not None else None

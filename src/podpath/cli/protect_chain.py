@@ -172,7 +172,7 @@ class _Escaping(logging.Formatter):
     """Writes log lines with whatever comes from files escaped."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Give one line."""
+        """Return one line."""
         return escape(super().format(record))
 
 

@@ -78,7 +78,7 @@ def render_outcome(outcome: Outcome) -> str:
 
 
 def outcome_document(outcome: Outcome) -> dict[str, object]:
-    """Give what a look found and did, as JSON has it."""
+    """Return what a look found and did, as JSON has it."""
     return {
         "schema": SCHEMA,
         "holds": outcome.holds,

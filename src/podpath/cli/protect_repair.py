@@ -117,7 +117,7 @@ def _assign(given: dict[str, object]) -> Assignment:
 
 
 def _watch_chain(given: dict[str, object]) -> Callable[[], str]:
-    """Give what looks whether the runtime's chain has the plugin; a chain that nobody named is taken to be well."""
+    """Return what looks whether the runtime's chain has the plugin; a chain that nobody named is taken to be well."""
     entry = cast("str | None", given["chain_entry"])
     if entry is None:
         return str

@@ -129,7 +129,7 @@ def render_outcome(outcome: Outcome, chosen: dict[str, str]) -> str:
 
 
 def outcome_document(outcome: Outcome, chosen: dict[str, str]) -> dict[str, object]:
-    """Give what a look found and did, as JSON has it."""
+    """Return what a look found and did, as JSON has it."""
     return {
         "schema": SCHEMA,
         "holds": outcome.holds,

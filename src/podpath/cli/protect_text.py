@@ -24,5 +24,5 @@ def render_findings(findings: Iterable[Finding], style: Style) -> str:
 
 
 def finding_document(finding: Finding) -> dict[str, object]:
-    """Give a finding as JSON has it."""
+    """Return a finding as JSON has it."""
     return asdict(finding)

@@ -283,7 +283,7 @@ def _be_killed(number: int, _: object) -> None:
 
 
 def _logger(level: str, form: str) -> Callable[[str, str], None]:
-    """Give what writes logs to standard error, from a level on; of a filter `a=warn,debug` the last word counts."""
+    """Return what writes logs to standard error, from a level on; of a filter `a=warn,debug` the last word counts."""
     ranks = {"trace": 0, "debug": 0, "info": 1, "warn": 2, "error": 3, "off": 4}
     word = level.rpartition(",")[2].rpartition("=")[2].lower()
     if word not in ranks:

@@ -61,7 +61,7 @@ class ConfFile:
         return (self.content or b"").decode("utf-8", "replace")
 
     def line_of(self, pattern: str) -> int:
-        """Give the number of the first line that matches; 1 where none does."""
+        """Return the number of the first line that matches; 1 where none does."""
         found = re.search(pattern, self.text)
         return 1 if found is None else self.text.count("\n", 0, found.start()) + 1
 
@@ -129,7 +129,7 @@ def parse_json(file: ConfFile) -> Mapping[str, object] | Trouble:
 
 
 def parse_version(text: str) -> tuple[int, int, int] | None:
-    """Give a version's numbers, 0.1.0 for an empty one; None where it is none."""
+    """Return a version's numbers, 0.1.0 for an empty one; None where it is none."""
     found = _VERSION.fullmatch(text) if text else _VERSION.fullmatch("0.1.0")
     return None if found is None else (int(found[1]), int(found[2] or 0), int(found[3] or 0))
 

@@ -63,7 +63,7 @@ class RuntimeSettings:
 
 
 def candidates(files: Sequence[ConfFile]) -> list[ConfFile]:
-    """Give the files that a runtime looks at, in its order: by name, byte by byte."""
+    """Return the files that a runtime looks at, in its order: by name, byte by byte."""
     return sorted((file for file in files if "/" not in file.name and file.extension in EXTENSIONS), key=_order)
 
 
@@ -126,7 +126,7 @@ def judge_crio(files: Sequence[ConfFile], settings: RuntimeSettings, programs: P
 
 
 def lacking(network: Network, programs: Programs | None) -> Trouble | None:
-    """Give what CRI-O's probe with CNI_COMMAND=VERSION would find missing; None where nothing is."""
+    """Return what CRI-O's probe with CNI_COMMAND=VERSION would find missing; None where nothing is."""
     if programs is None:
         return None
     version = network.version or "0.1.0"

@@ -89,7 +89,7 @@ def read_packets(
     keep: Keep = forget,
     tell: Tell = tell_nobody,
 ) -> Evidence:
-    """Give a capture's packets as printed lines; `devices` are the names of devices by index, for captures on `any`.
+    """Return a capture's packets as printed lines; `devices` are the names of devices by index, for captures on `any`.
 
     `MissingExtra` where NumPy is not installed.
     """
@@ -116,7 +116,7 @@ def read_packets(
 
 
 def read_printed(name: str, data: bytes | memoryview, keep: Keep = forget) -> Evidence | None:
-    """Give of a long printed capture the lines that tell of a failure; None where it is to be read line by line."""
+    """Return of a long printed capture the lines that tell of a failure; None where it is to be read line by line."""
     from podpath.collect.printed import read_text  # noqa: PLC0415 - the readers of text are slow to load
 
     try:
@@ -135,7 +135,7 @@ def read_printed(name: str, data: bytes | memoryview, keep: Keep = forget) -> Ev
 
 
 def _number_flows(capture: Capture) -> Flows | None:
-    """Give the flows of a capture that is not shown whole: its packets are selected by them, and captures matched."""
+    """Return the flows of a capture that is not shown whole: its packets are selected by them, and captures matched."""
     from podpath.capture.flows.flows import number_flows  # noqa: PLC0415 - as above
 
     return number_flows(capture.packets.columns) if len(capture.packets) > WHOLE else None

@@ -77,7 +77,7 @@ def _read_file(name: str, file: BinaryIO, size: int, limits: Limits) -> Evidence
 
 
 def _unpacked_members(name: str, members: Sequence[Member], limits: Limits) -> Iterator[tuple[str, bytes]]:
-    """Give the members of an archive, rotated logs among them unpacked."""
+    """Yield the members of an archive, rotated logs among them unpacked."""
     total = 0
     for member in members:
         data = _unpack(member.name, member.data, limits)
@@ -111,7 +111,7 @@ def _read_end(name: str, file: BinaryIO, size: int, limits: Limits) -> Evidence:
 
 
 def _folder(folder: Path, limits: Limits) -> Iterator[tuple[str, bytes]]:
-    """Give the files of a folder in order; links, what is hidden and what may not be read are left out."""
+    """Yield the files of a folder in order; links, what is hidden and what may not be read are left out."""
     total = 0
     for top, folders, names in os.walk(folder, followlinks=False):
         folders[:] = sorted(name for name in folders if not name.startswith("."))

@@ -111,7 +111,7 @@ class MatchedCaptures:
         return Counter(state for state, tcp in zip(found.state, found.tcp.tolist(), strict=True) if tcp)
 
     def find_lost(self) -> tuple[LostPacket, ...]:
-        """Give what was lost between points; nothing where there is one alone."""
+        """Return what was lost between points; nothing where there is one alone."""
         matching = self.matching if len(self._points) > 1 else None
         if matching is None:
             return ()
@@ -222,7 +222,7 @@ def _show_printed(printed: PrintedCapture) -> _Shown | None:
 
 
 def list_printed(case: Case, kept: Collection[str]) -> tuple[PrintedCapture, ...]:
-    """Give the printed captures of a case, each with its packets; those of the files that are kept are no printed ones.
+    """Return the printed captures of a case, each with its packets; those of the files that are kept are no printed ones.
 
     A text without the commands that printed it is one capture, though notes may stand in it.
     """

@@ -46,7 +46,7 @@ def _enter(path: str) -> None:
 
 
 def peer_identifier(path: str, other: str) -> int | None:
-    """Give the `link-netnsid` by which one namespace knows another; None where it knows it by none (RTM_GETNSID)."""
+    """Return the `link-netnsid` by which one namespace knows another; None where it knows it by none (RTM_GETNSID)."""
     with inside(path), socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE) as netlink:
         descriptor = os.open(other, os.O_RDONLY)
         try:

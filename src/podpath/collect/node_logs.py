@@ -37,7 +37,7 @@ SYSLOGS: tuple[str, ...] = ("messages", "syslog", "kern.log")
 
 
 def collect_logs(folder: Path = Path("/var/log")) -> Iterator[tuple[str, bytes]]:
-    """Give the logs that there are, each with its name in a bundle and its end."""
+    """Yield the logs that there are, each with its name in a bundle and its end."""
     journal = b""
     for command in COMMANDS:
         text = _run(command.arguments)
@@ -52,7 +52,7 @@ def collect_logs(folder: Path = Path("/var/log")) -> Iterator[tuple[str, bytes]]
 
 
 def _run(arguments: tuple[str, ...]) -> bytes:
-    """Give the end of what a program prints; nothing where it is missing or fails."""
+    """Return the end of what a program prints; nothing where it is missing or fails."""
     if shutil.which(arguments[0]) is None:
         return b""
     done = subprocess.run(arguments, capture_output=True, check=False, stdin=subprocess.DEVNULL)
@@ -60,7 +60,7 @@ def _run(arguments: tuple[str, ...]) -> bytes:
 
 
 def read_end(path: Path, most: int = MOST) -> bytes:
-    """Give the last whole lines of a file, up to that many bytes; nothing where it cannot be read or is no file."""
+    """Return the last whole lines of a file, up to that many bytes; nothing where it cannot be read or is no file."""
     try:
         if not path.is_file() or path.is_symlink():
             return b""

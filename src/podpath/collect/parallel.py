@@ -34,7 +34,7 @@ def count_workers(size: int) -> int:
 
 
 def gather_crew(data: bytes | memoryview) -> Forks | None:
-    """Give those who should read a capture, as long as more than one should."""
+    """Return those who should read a capture, as long as more than one should."""
     workers = count_workers(len(data))
     return Forks(workers, data if isinstance(data, memoryview) else None) if workers > 1 else None
 
@@ -49,7 +49,7 @@ class Forks:
 
     @staticmethod
     def share(size: int) -> memoryview:
-        """Give zeros that every worker sees; `LostError` where this process may not have so much."""
+        """Return zeros that every worker sees; `LostError` where this process may not have so much."""
         try:
             return memoryview(mmap.mmap(-1, size, flags=mmap.MAP_SHARED | mmap.MAP_ANONYMOUS | NORESERVE))
         except OSError as error:

@@ -41,18 +41,18 @@ class PrintedText:
         return len(self._starts)
 
     def line(self, number: int) -> str:
-        """Give a line, by its number from 0."""
+        """Return a line, by its number from 0."""
         return bytes(self._data[int(self._starts[number]) : int(self._ends[number])]).decode("utf-8", "replace")
 
     def show(self, numbers: Iterable[int]) -> Source:
-        """Give the text with all other lines empty."""
+        """Return the text with all other lines empty."""
         lines = [""] * len(self)
         for number in numbers:
             lines[number] = self.line(number)
         return Source(name=self.name, lines=tuple(lines))
 
     def quote(self, first: int, last: int) -> Span:
-        """Give the span of some lines, by their numbers from 0."""
+        """Return the span of some lines, by their numbers from 0."""
         lines = tuple(self.line(number) for number in range(first, last + 1))
         return Span(Source(name=self.name, lines=lines, first_line=first + 1), first + 1, last + 1)
 
@@ -66,14 +66,14 @@ class ReadText(NamedTuple):
     """Lines that are no packets, from 0."""
 
     def show(self, rows: Sequence[int]) -> Source:
-        """Give the lines of some packets, and all that are no packets, as if all others were empty."""
+        """Return the lines of some packets, and all that are no packets, as if all others were empty."""
         lines = set(self.words)
         for row in rows:
             lines.update(range(int(self.packed.first[row]), int(self.packed.last[row]) + 1))
         return self.text.show(lines)
 
     def quote(self, row: int) -> Span:
-        """Give the lines of a packet."""
+        """Return the lines of a packet."""
         return self.text.quote(int(self.packed.first[row]), int(self.packed.last[row]))
 
 
@@ -138,7 +138,7 @@ def _as_other(record: PacketRecord, first: int, last: int) -> OtherLine:
 
 
 def _batches(left: Sequence[int]) -> Iterator[list[int]]:
-    """Give lines in batches; an empty line, of number -1, stands where lines are left out, and no packet goes on behind one."""
+    """Yield lines in batches; an empty line, of number -1, stands where lines are left out, and no packet goes on behind one."""
     batch: list[int] = []
     for place, number in enumerate(left):
         if place and number != left[place - 1] + 1:

@@ -241,7 +241,7 @@ def _read_folder(folder: Path, limits: Limits, keep: captures.Keep) -> Evidence:
 
 
 def _walk(folder: Path) -> Iterator[Path]:
-    """Give the files of a folder in order, without those that are hidden; folders behind links are not entered."""
+    """Yield the files of a folder in order, without those that are hidden; folders behind links are not entered."""
     for top, folders, names in os.walk(folder, followlinks=False):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         yield from (Path(top) / name for name in sorted(names) if not name.startswith("."))

@@ -80,7 +80,7 @@ def find_namespaces(proc: Path = Path("/proc"), named: Path = Path("/run/netns")
 
 
 def _named_namespaces(named: Path) -> dict[int, str]:
-    """Give the names that `ip netns` and CNI plugins keep, by the namespace's inode."""
+    """Return the names that `ip netns` and CNI plugins keep, by the namespace's inode."""
     found: dict[int, str] = {}
     for path in sorted(named.iterdir()) if named.is_dir() else ():
         if _UNSAFE.search(path.name) is None and os.path.ismount(path):
@@ -89,7 +89,7 @@ def _named_namespaces(named: Path) -> dict[int, str]:
 
 
 def _home(proc: Path) -> Path:
-    """Give the node's own namespace: process 1's, or where that may not be looked at (a container) the one we are in."""
+    """Return the node's own namespace: process 1's, or where that may not be looked at (a container) the one we are in."""
     first = proc / "1/ns/net"
     try:
         first.stat()
@@ -192,7 +192,7 @@ def put_in_lines(listing: bytes) -> bytes:
 
 
 def _cni_files() -> Iterator[Path]:
-    """Give the configurations, set aside ones too; a kubeconfig that stands beside them holds a token and is left where it is."""
+    """Return the configurations, set-aside ones too; a kubeconfig beside them holds a token and is left where it is."""
     if CNI_DIRECTORY.is_dir():
         for path in sorted(CNI_DIRECTORY.iterdir()):
             if _CNI_NAME.search(path.name) and path.is_file() and not path.is_symlink():

@@ -11,7 +11,7 @@ HEADER = 40
 
 
 def refuse(packet: Packet) -> Packet | None:
-    """Give the answer to a packet for a port or connection that the host does not have; None where it sends none.
+    """Return the answer to a packet for a port or connection that the host does not have; None where it sends none.
 
     TCP answers with a reset, except to one (`net/ipv4/tcp_ipv4.c:tcp_v4_send_reset v6.12`), UDP with port unreachable.
     """

@@ -29,7 +29,7 @@ REPLY = "net/ipv4/arp.c:arp_process v6.12"
 
 
 def announced_source(namespace: Namespace, link: Link, target: Address, source: Address) -> Address | None:
-    """Give the sender address of the ARP request that a packet from `source` causes (`arp_solicit`).
+    """Return the sender address of the ARP request that a packet from `source` causes (`arp_solicit`).
 
     arp_announce 0: the packet's source if it is the host's, whatever device has it; 1: only if the target's subnet holds it;
     2: the best address of the device.

@@ -135,5 +135,5 @@ def emit(walk: Walk, skb: Skb, link: Link) -> Next:
 
 
 def _any_port(namespace: Namespace, link: Link) -> Link | None:
-    """Give one of the ports that a flooded frame leaves by."""
+    """Return one of the ports that a flooded frame leaves by."""
     return next((port for port in namespace.ports.get(link.name, ()) if why_held(link, None, port, None) is None), None)

@@ -77,7 +77,7 @@ def _has_rules(namespace: Namespace, family: int) -> bool:
 
 
 def switch(walk: Walk, namespace: Namespace, bridge: Link, family: int) -> Fact[str]:
-    """Give whether bridged packets run through iptables: the bridge's own switch, the namespace's, or no module at all."""
+    """Return whether bridged packets run through iptables: the bridge's own switch, the namespace's, or no module at all."""
     netns, modules = namespace.netns, walk.node.modules
     key = KEYS[family]
     fact = netns.sysctls.get(key)

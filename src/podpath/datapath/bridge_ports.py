@@ -12,7 +12,7 @@ from podpath.node.links import Link
 
 
 def find_port(walk: Walk, namespace: Namespace, bridge: Link, dmac: Mac, source: Link | None) -> Link | None:
-    """Give the port that a frame goes out of, the bridge itself where it is for the host, or None where nobody takes it.
+    """Return the port that a frame goes out of, the bridge itself where it is for the host, or None where nobody takes it.
 
     A learned entry follows its owner with the first frame, so the place of a device that the model holds comes before an
     entry of `bridge fdb`. A MAC that nobody is known to have is flooded: it leaves by a port that leads out of the model.
@@ -34,7 +34,7 @@ def find_port(walk: Walk, namespace: Namespace, bridge: Link, dmac: Mac, source:
 
 
 def _find_inside(walk: Walk, namespace: Namespace, bridge: Link, dmac: Mac) -> Link | None:
-    """Give the port behind which a device of the model has the MAC, or the bridge itself; found once for a node."""
+    """Return the port behind which a device of the model has the MAC, or the bridge itself; found once for a node."""
     key = ("port of", bridge.name, dmac)
     known = namespace.answers.get(key)
     if isinstance(known, Link):
@@ -58,19 +58,19 @@ def _listed(namespace: Namespace, bridge: Link, dmac: Mac) -> Link | None:
 
 
 def _outward(walk: Walk, namespace: Namespace, bridge: Link) -> list[Link]:
-    """Give the ports that lead out of the model: pods' veths before uplinks."""
+    """Return the ports that lead out of the model: pods' veths before uplinks."""
     ports = [port for port in namespace.ports.get(bridge.name, ()) if survey(walk, namespace.name, port).exits]
     return sorted(ports, key=lambda port: not _leads_to_one(port))
 
 
 def outside_mac(namespace: Namespace, link: Link, address: Address) -> Mac:
-    """Give the MAC of a host outside the model: its neighbour entry's, or words that stand for it."""
+    """Return the MAC of a host outside the model: its neighbour entry's, or words that stand for it."""
     entry = namespace.neighbours.get((link.name, address))
     return entry.mac if entry is not None and entry.mac is not None else Mac(f"(MAC of {address})")
 
 
 def place_outside(walk: Walk, namespace: Namespace, bridge: Link, address: Address) -> Link:
-    """Give the port behind which a host outside the model is, the same one throughout a walk.
+    """Return the port behind which a host outside the model is, the same one throughout a walk.
 
     The forwarding database says it where it holds the host's MAC. Else the port does not matter, only that two hosts are
     behind two: the first port that is free, or one that the evidence does not show.
@@ -85,7 +85,7 @@ def place_outside(walk: Walk, namespace: Namespace, bridge: Link, address: Addre
 
 
 def _free_port(walk: Walk, namespace: Namespace, bridge: Link) -> Link | None:
-    """Give a port for one more host outside: a pod's veth that no other host is behind, else an uplink."""
+    """Return a port for one more host outside: a pod's veth that no other host is behind, else an uplink."""
     taken = {link.name for (netns, name, _), link in walk.learned.items() if (netns, name) == (namespace.name, bridge.name)}
     outward = _outward(walk, namespace, bridge)
     pods = [link for link in outward if _leads_to_one(link)]

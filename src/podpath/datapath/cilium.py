@@ -145,7 +145,7 @@ def _to_container(walk: Walk, skb: Skb, target: Link, stage: str) -> Next:
 
 
 def _container_mac(walk: Walk, target: Link) -> Mac | None:
-    """Give the MAC of the pod's end, which the endpoint map holds (bpf/lib/local_delivery.h); None where no output shows it."""
+    """Return the MAC of the pod's end, which the endpoint map holds (bpf/lib/local_delivery.h); None where no output shows it."""
     peer = target.peer.value if isinstance(target.peer, Known) else None
     if peer is None or peer.netns not in walk.node.namespaces:
         return None
@@ -174,7 +174,7 @@ def _route_past_host(walk: Walk, skb: Skb, namespace: Namespace, link: Link) -> 
 
 
 def _overlay(walk: Walk, namespace: Namespace, config: CiliumConfig, dst: Address) -> Link | None:
-    """Give the tunnel device for a pod of another node: its network is routed to `cilium_host`."""
+    """Return the tunnel device for a pod of another node: its network is routed to `cilium_host`."""
     if not config.tunnels(walk):
         return None
     found = namespace.routing(4).lookup(Flow(dst))
@@ -186,7 +186,7 @@ def _overlay(walk: Walk, namespace: Namespace, config: CiliumConfig, dst: Addres
 
 
 def _endpoint_link(walk: Walk, namespace: Namespace, address: Address) -> Link | None:
-    """Give the host device of the pod that has an address."""
+    """Return the host device of the pod that has an address."""
     if "endpoints" not in namespace.answers:
         _index_endpoints(walk, namespace)
     found = namespace.answers.get(("endpoint", address))
@@ -267,7 +267,7 @@ def _tuple(packet: Packet) -> ConnTuple:
 
 
 def _inverse(packet: Packet) -> ConnTuple:
-    """Give the tuple that the answer has; an ICMP echo's identifier is in both ports."""
+    """Return the tuple that the answer has; an ICMP echo's identifier is in both ports."""
     if packet.protocol in {protocols.TCP, protocols.UDP, protocols.SCTP, protocols.ICMP}:
         return ConnTuple(packet.dst, packet.src, packet.protocol, packet.dport, packet.sport)
     return ConnTuple(packet.dst, packet.src, packet.protocol)

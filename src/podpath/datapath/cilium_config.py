@@ -64,7 +64,7 @@ class CiliumConfig:
         return walk.choices.resolve(_legacy_routing(stated, walk.node.kernel)) != "true"
 
     def evidence(self, *names: str) -> tuple[Span, ...]:
-        """Give the lines that state options."""
+        """Return the lines that state options."""
         facts = (self._options.get(name) for name in names)
         spans = tuple(fact.span for fact in facts if isinstance(fact, Known) and fact.span is not None)
         return spans or self.spans

@@ -20,7 +20,7 @@ def _ports(node: Node, packet: Packet) -> Iterator[tuple[Service, ServicePort]]:
 
 
 def choose_endpoint(walk: Walk, packet: Packet) -> tuple[Address, int] | None:
-    """Give the endpoint that a packet to a service goes to, at random among those known; None where it is for no service."""
+    """Return the endpoint that a packet to a service goes to, at random among those known; None where it is for no service."""
     for service, port in _ports(walk.node, packet):
         if packet.dst in service.addresses and packet.dport == port.port and port.endpoints:
             options = tuple(Option(item, f"endpoint {item[0]}:{item[1]}") for item in port.endpoints)

@@ -134,7 +134,7 @@ def first_packet(probe: Probe, act: Act) -> Packet:
 
 
 def script_of(protocol: int) -> tuple[Act, ...]:
-    """Give the packets of a connection of a protocol."""
+    """Return the packets of a connection of a protocol."""
     return _SCRIPTS.get(protocol, _SCRIPTS[protocols.UDP])
 
 

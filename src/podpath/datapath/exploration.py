@@ -37,7 +37,7 @@ class Choices:
         """How often the run asked: what was worked out without asking holds in every branch."""
 
     def likeliest(self) -> Choices:
-        """Give choices that answer what was asked before as this run did, and all else by the likeliest option.
+        """Return choices that answer what was asked before as this run did, and all else by the likeliest option.
 
         What is asked there leaves no assumption in this run: it is for looking at what might have been.
         """
@@ -48,7 +48,7 @@ class Choices:
         return name in self._answered or name in self._settled
 
     def resolve(self, fact: Fact[T]) -> T:
-        """Give the fact's value; an unknown one forks the walk, once in a run."""
+        """Return the fact's value; an unknown one forks the walk, once in a run."""
         if isinstance(fact, Unknown):
             value: T = self.choose(fact.fact, fact.options, ask=fact.ask)
             return value

@@ -19,22 +19,22 @@ _new = tuple.__new__
 
 
 def with_macs(packet: Packet, smac: Mac | None, dmac: Mac | None) -> Packet:
-    """Give the packet another Ethernet header."""
+    """Return the packet with another Ethernet header."""
     return _new(Packet, (*packet[:_SMAC], smac, dmac, *packet[_DMAC + 1 :]))
 
 
 def with_source(packet: Packet, src: Address, sport: int) -> Packet:
-    """Give the packet another source address and port."""
+    """Return the packet with another source address and port."""
     return _new(Packet, (src, packet.dst, packet.protocol, sport, *packet[_SPORT + 1 :]))
 
 
 def with_destination(packet: Packet, dst: Address, dport: int) -> Packet:
-    """Give the packet another destination address and port."""
+    """Return the packet with another destination address and port."""
     return _new(Packet, (packet.src, dst, packet.protocol, packet.sport, dport, *packet[_DPORT + 1 :]))
 
 
 def with_ttl(packet: Packet, ttl: int) -> Packet:
-    """Give the packet another TTL."""
+    """Return the packet with another TTL."""
     return _new(Packet, (*packet[:_TTL], ttl, *packet[_TTL + 1 :]))
 
 

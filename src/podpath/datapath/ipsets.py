@@ -112,7 +112,7 @@ def _compile(source: IpSet) -> CompiledSet:
 
 
 def _find(compiled: CompiledSet, directions: tuple[str, ...], state: HookState) -> bool | None:
-    """Give the `nomatch` flag of the element that holds the packet, or None where none does."""
+    """Return the `nomatch` flag of the element that holds the packet, or None where none does."""
     values: list[object] = []
     for dimension, direction in zip(compiled.dimensions, directions, strict=False):
         value = DIMENSIONS[dimension](state, direction == "src")

@@ -86,21 +86,21 @@ class Namespace:
         }
 
     def routing(self, family: Family) -> Rpdb:
-        """Give the policy rules and tables of a family, compiled when first asked for."""
+        """Return the policy rules and tables of a family, compiled when first asked for."""
         compiled = self.rpdb.get(family)
         if compiled is None:
             compiled = self.rpdb[family] = Rpdb(self.netns, family, complete_routes(self.netns, self.links, family))
         return compiled
 
     def link(self, name: str) -> Link:
-        """Give a device by name; one that no listing shows is taken to exist, since something names it."""
+        """Return a device by name; one that no listing shows is taken to exist, since something names it."""
         found = self.links.get(name)
         if found is None:
             found = self.links[name] = Link(name=IfName(name), inferred=Inferred(Basis.SHOWN, "only other facts name it"))
         return found
 
     def mac(self, link: Link) -> Mac:
-        """Give a device's MAC, or words that stand for it where the evidence does not show it."""
+        """Return a device's MAC, or words that stand for it where the evidence does not show it."""
         if link.mac is not None:
             return link.mac
         mac = self._mac_links.get(link.name)
@@ -109,7 +109,7 @@ class Namespace:
         return mac
 
     def primary_addresses(self, link: str, family: Family) -> list[InterfaceAddress]:
-        """Give a device's addresses of a family that are not secondary, in kernel order."""
+        """Return a device's addresses of a family that are not secondary, in kernel order."""
         return [item for item in self.by_link.get(link, ()) if item.address.family == family and not item.secondary]
 
     def has_local(self, address: Address) -> bool:

@@ -29,7 +29,7 @@ FUNCTION = "net/openvswitch/vport.c:ovs_vport_receive v6.12"
 
 
 def bridge_of(node: Node, link: Link) -> OvsBridge | None:
-    """Give the Open vSwitch bridge that a device is an interface of."""
+    """Return the Open vSwitch bridge that a device is an interface of."""
     for bridge in node.ovs:
         if any(link.name in interfaces for interfaces in bridge.ports.values()):
             return bridge
@@ -51,7 +51,7 @@ def is_taken(node: Node, link: Link) -> bool:
 
 
 def internal_ports(namespace: Namespace, bridge: OvsBridge) -> list[Link]:
-    """Give the devices by which the host itself is on the bridge."""
+    """Return the devices by which the host itself is on the bridge."""
     names = [name for interfaces in bridge.ports.values() for name in interfaces]
     links = [namespace.link(name) for name in names]
     inside = [link for link in links if is_internal(bridge, link)]
@@ -60,7 +60,7 @@ def internal_ports(namespace: Namespace, bridge: OvsBridge) -> list[Link]:
 
 
 def system_ports(namespace: Namespace, bridge: OvsBridge) -> list[Link]:
-    """Give the devices that the switch sends by; of a bond the active slave alone."""
+    """Return the devices that the switch sends by; of a bond the active slave alone."""
     found: list[Link] = []
     for interfaces in bridge.ports.values():
         links = [link for link in map(namespace.link, interfaces) if not is_internal(bridge, link)]

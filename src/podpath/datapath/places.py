@@ -46,7 +46,7 @@ class Place(NamedTuple):
 
     @property
     def end(self) -> End:
-        """Give what is told of it where a packet is misdelivered."""
+        """Return what is told of it where a packet is misdelivered."""
         return End(self.netns, self.link.name if self.link is not None else None)
 
     def same(self, other: Place) -> bool:
@@ -121,7 +121,7 @@ def _outside(walk: Walk, namespace: Namespace, link: Link, src: Address) -> Plac
 
 
 def place_of(walk: Walk, outcome: Delivered | Transmitted) -> Place:
-    """Give the place that a packet has come to."""
+    """Return the place that a packet has come to."""
     if isinstance(outcome, Delivered):
         return Place(outcome.netns)
     namespace = walk.engine.namespace(outcome.netns)
@@ -155,14 +155,14 @@ def send_from(walk: Walk, place: Place, packet: Packet, *, by_kernel: bool = Fal
 
 
 def _answer_outer(outer: Packet) -> Packet:
-    """Give the packet that carries the answer back: vxlan's destination port is the same both ways."""
+    """Return the packet that carries the answer back: vxlan's destination port is the same both ways."""
     if outer.protocol == protocols.UDP:
         return outer._replace(src=outer.dst, dst=outer.src, ttl=64)
     return outer._replace(src=outer.dst, dst=outer.src, ttl=64)
 
 
 def _next_mac(walk: Walk, namespace: Namespace, link: Link, packet: Packet, met: Mac | None) -> Mac | None:
-    """Give the MAC that a host outside sends to: of its destination on the same subnet, else of the node as it met it."""
+    """Return the MAC that a host outside sends to: of its destination on the same subnet, else of the node as it met it."""
     switch = openvswitch.bridge_of(walk.node, link)
     if switch is not None and not openvswitch.is_internal(switch, link):
         inside = openvswitch.internal_ports(namespace, switch)

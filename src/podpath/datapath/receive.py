@@ -103,7 +103,7 @@ def prerouting(walk: Walk, skb: Skb) -> Next:
 
 
 def flow_of(skb: Skb, link: Link) -> Flow:
-    """Give what input routing goes by."""
+    """Return what input routing goes by."""
     packet = skb.packet
     return Flow(
         packet.dst, packet.src, link.name, None, skb.mark, packet.tos, packet.protocol, packet.sport, packet.dport

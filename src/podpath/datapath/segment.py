@@ -120,7 +120,7 @@ def is_bridge(link: Link) -> bool:
 
 
 def bridge_over(namespace: Namespace, link: Link) -> Link | None:
-    """Give the bridge that a device is a port of."""
+    """Return the bridge that a device is a port of."""
     if link.master is None or link.master == openvswitch.SYSTEM:
         return None
     master = namespace.links.get(link.master)
@@ -130,7 +130,7 @@ def bridge_over(namespace: Namespace, link: Link) -> Link | None:
 
 
 def ingress_vlan(bridge: Link, port: Link) -> int | None:
-    """Give the VLAN that a filtering bridge puts an untagged frame of a port into; None where it does not filter."""
+    """Return the VLAN that a filtering bridge puts an untagged frame of a port into; None where it does not filter."""
     if bridge.bridge is None or not bridge.bridge.vlan_filtering:
         return None
     return (port.port or _PLAIN).pvid

@@ -70,7 +70,7 @@ def _fits(value: object, length: int, wanted: object, width: int) -> bool:
 
 
 def type_dimensions(type_name: str) -> tuple[str, ...]:
-    """Give the dimensions of a set type; empty for one that is not known."""
+    """Return the dimensions of a set type; empty for one that is not known."""
     return TYPES.get(type_name, ())
 
 

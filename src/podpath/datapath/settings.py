@@ -68,7 +68,7 @@ def integer(text: str, default: int = 0) -> int:
 
 
 def device_fact(namespace: Namespace, setting: Setting, device: str) -> Fact[str]:
-    """Give a setting of one device (or of `all`): known, or with the value of `default` as the likeliest."""
+    """Return a setting of one device (or of `all`): known, or with the value of `default` as the likeliest."""
     facts = namespace.facts
     fact = facts.get((setting.name, device))
     if fact is None:
@@ -98,7 +98,7 @@ def _find(namespace: Namespace, setting: Setting, device: str) -> Fact[str]:
 
 
 def known_maximum(namespace: Namespace, setting: Setting, device: str) -> int | None:
-    """Give max(all, device) where the evidence holds both; None where one has to be asked for."""
+    """Return max(all, device) where the evidence holds both; None where one has to be asked for."""
     everywhere, own = device_fact(namespace, setting, ALL), device_fact(namespace, setting, device)
     if isinstance(everywhere, Known) and isinstance(own, Known):
         return max(integer(everywhere.value), integer(own.value))
@@ -106,14 +106,14 @@ def known_maximum(namespace: Namespace, setting: Setting, device: str) -> int | 
 
 
 def maximum(walk: Walk, namespace: Namespace, setting: Setting, device: str) -> int:
-    """Give max(all, device), asking where unknown (IN_DEV_MAXCONF)."""
+    """Return max(all, device), asking where unknown (IN_DEV_MAXCONF)."""
     resolve = walk.choices.resolve
     everywhere = integer(resolve(device_fact(namespace, setting, ALL)))
     return max(everywhere, integer(resolve(device_fact(namespace, setting, device))))
 
 
 def either(walk: Walk, namespace: Namespace, setting: Setting, device: str) -> bool:
-    """Give all OR device, asking where unknown (IN_DEV_ORCONF)."""
+    """Return all OR device, asking where unknown (IN_DEV_ORCONF)."""
     resolve = walk.choices.resolve
     own = device_fact(namespace, setting, device)
     if isinstance(own, Known) and integer(own.value):
@@ -122,7 +122,7 @@ def either(walk: Walk, namespace: Namespace, setting: Setting, device: str) -> b
 
 
 def assumed_maximum(namespace: Namespace, setting: Setting, device: str) -> int:
-    """Give max(all, device), an unknown value counting as its likeliest: for what only colours a step."""
+    """Return max(all, device), an unknown value counting as its likeliest: for what only colours a step."""
     key = ("assumed", setting.name, device)
     level = namespace.answers.get(key)
     if not isinstance(level, int):
@@ -151,7 +151,7 @@ def forwarding(walk: Walk, namespace: Namespace, device: str) -> bool:
 
 
 def forwarding_spans(namespace: Namespace, device: str, family: int) -> tuple[Span, ...]:
-    """Give the line that says whether packets from a device are forwarded; none where no output says it."""
+    """Return the line that says whether packets from a device are forwarded; none where no output says it."""
     return span_of(_find_forwarding(namespace, device) if family == 4 else forwarding6(namespace))
 
 
@@ -169,7 +169,7 @@ def _find_forwarding(namespace: Namespace, device: str) -> Fact[str]:
 
 
 def forwarding6(namespace: Namespace) -> Fact[str]:
-    """Give whether a namespace forwards IPv6 (`net/ipv6/ip6_output.c:ip6_forward v6.12`: the value of `all` counts)."""
+    """Return whether a namespace forwards IPv6 (`net/ipv6/ip6_output.c:ip6_forward v6.12`: the value of `all` counts)."""
     fact = namespace.facts.get(("forwarding6", ALL))
     if fact is None:
         key = "net.ipv6.conf.all.forwarding"
@@ -178,5 +178,5 @@ def forwarding6(namespace: Namespace) -> Fact[str]:
 
 
 def span_of(fact: Fact[str] | None) -> tuple[Span, ...]:
-    """Give the line that says a known value, as spans of a step."""
+    """Return the line that says a known value, as spans of a step."""
     return (fact.span,) if isinstance(fact, Known) and fact.span is not None else ()

@@ -123,7 +123,7 @@ class Walk:
             self.engine = Engine(self.node)  # type: ignore[unreachable]  # as above
 
     def drawn_for_packet(self, fact: str) -> str:
-        """Give the name of what the kernel draws for the packet under way: each packet has a draw of its own."""
+        """Return the name of what the kernel draws for the packet under way: each packet has a draw of its own."""
         later = self.packets - self.draws.setdefault(fact, self.packets)
         return f"{fact}, {later} packets later" if later else fact
 

@@ -78,7 +78,7 @@ def run_egress_programs(walk: Walk, skb: Skb) -> Next:
 
 
 def choose_device(walk: Walk, skb: Skb) -> Next:
-    """Give the frame to the device that the route names."""
+    """Return the frame to the device that the route names."""
     _ = walk
     skb.link = skb.oif
     return EMIT

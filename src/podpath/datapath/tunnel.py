@@ -52,7 +52,7 @@ def emit_vxlan(walk: Walk, skb: Skb, link: Link) -> Next:
 
 
 def _source_port(walk: Walk, skb: Skb) -> int:
-    """Give the port that stands for the hash of what is carried (`include/net/udp.h:udp_flow_src_port v6.12`).
+    """Return the port that stands for the hash of what is carried (`include/net/udp.h:udp_flow_src_port v6.12`).
 
     A TCP socket's own hash stays with its packets whatever is translated; of all else the headers are hashed, both ways alike,
     and that stays only where they have ports (`skb_clear_hash_if_not_l4`).

@@ -26,7 +26,7 @@ def emit(walk: Walk, skb: Skb, link: Link) -> Next:
 
 
 def peer_of(walk: Walk, link: Link) -> Peer | None:
-    """Give the other end of a veth, asking where it is not known; None where it is in no namespace of the model."""
+    """Return the other end of a veth, asking where it is not known; None where it is in no namespace of the model."""
     if link.peer is None:
         return None
     peer = walk.choices.resolve(link.peer)

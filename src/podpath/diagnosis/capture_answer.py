@@ -126,7 +126,7 @@ def answer_captures(case: Case, points: Sequence[CapturedPoint] = (), states: Ma
 
 
 def list_points(case: Case) -> list[tuple[str, CapturedPoint]]:
-    """Give the devices that printed captures show, each with its file."""
+    """Return the devices that printed captures show, each with its file."""
     groups: dict[tuple[str, str | None, int], list[tuple[float | None, Span]]] = {}
     shown: Iterator[Sighting | ArpSighting] = chain(case.sightings, case.arps)
     for seen in shown:
@@ -143,7 +143,7 @@ def list_points(case: Case) -> list[tuple[str, CapturedPoint]]:
 
 
 def list_connections(talks: Sequence[Talk[Sighting]]) -> tuple[CapturedConnection, ...]:
-    """Give every connection once, whatever points show it: those that fail first, else in order of their first packets."""
+    """Return every connection once, whatever points show it: those that fail first, else in order of their first packets."""
     found = [_summarise(connection.talks) for connection in gather_connections(talks)]
     others: dict[tuple[object, ...], list[Talk[Sighting]]] = {}
     for talk in talks:

@@ -60,7 +60,7 @@ def _place(span: Span) -> tuple[str, int]:
 
 
 def _explained_frames(concluded: Conclusion) -> Iterator[Span]:
-    """Give the lines of all that captures show of connections whose failure has a sure cause."""
+    """Yield the lines of all that captures show of connections whose failure has a sure cause."""
     if not concluded.causes:
         return
     for judgement in concluded.judgements:

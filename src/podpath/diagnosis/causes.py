@@ -92,25 +92,25 @@ def find_cause(node: Node, branch: Branch) -> Cause | None:
 
 
 def _find_wrong_mac(trace: Trace) -> Step | None:
-    """Give the step by which a packet that did not arrive was sent to a MAC that its next hop does not have."""
+    """Return the step by which a packet that did not arrive was sent to a MAC that its next hop does not have."""
     if isinstance(trace.outcome, (Delivered, Transmitted)):
         return None
     return next((step for step in trace.steps if isinstance(_resolution(step.reason), EntryWrong)), None)
 
 
 def _resolution(reason: Reason) -> Reason:
-    """Give how a MAC was found, without the request that was sent for it."""
+    """Return how a MAC was found, without the request that was sent for it."""
     return reason.found if isinstance(reason, ForeignSenderAsked) else reason
 
 
 def refusal_of(step: Step) -> Refusal | None:
-    """Give why who has the next hop's address does not answer for it; None where something else decided."""
+    """Return why who has the next hop's address does not answer for it; None where something else decided."""
     found = _resolution(step.reason)
     return found.refusal if isinstance(found, ArpRefused) else None
 
 
 def _find_wrong_turn(node: Node, trace: Trace) -> Step | None:
-    """Give the host's routing step by which a packet came to a namespace that it was not for, and that ended it."""
+    """Return the host's routing step by which a packet came to a namespace that it was not for, and that ended it."""
     last = trace.deciding
     if last.netns == HOST or isinstance(trace.outcome, (Delivered, Transmitted)) or isinstance(last.reason, TtlExceeded):
         return None
@@ -133,7 +133,7 @@ def _is_unredirected(node: Node, trace: Trace) -> bool:
 
 
 def _find_stale_translation(node: Node, branch: Branch) -> Step | None:
-    """Give the step by which an entry of the evidence sent the first packet to an endpoint that is gone."""
+    """Return the step by which an entry of the evidence sent the first packet to an endpoint that is gone."""
     first = branch.traces[0]
     for entry, _ in stale_conntrack.list_stale(node):
         for step in first.steps:
@@ -148,7 +148,7 @@ def _find_stale_translation(node: Node, branch: Branch) -> Step | None:
 
 
 def _failing_trace(branch: Branch) -> Trace | None:
-    """Give the trace that ended the connection: the last one that did not arrive, else the last one."""
+    """Return the trace that ended the connection: the last one that did not arrive, else the last one."""
     lost = [trace for trace in branch.traces if isinstance(trace.outcome, (Dropped, Rejected))]
     if lost:
         return lost[-1]
@@ -157,7 +157,7 @@ def _failing_trace(branch: Branch) -> Trace | None:
 
 
 def find_rule(node: Node, step: Step) -> RulePlace | None:
-    """Give the rule that a netfilter step was decided by: the one whose line the step quotes first."""
+    """Return the rule that a netfilter step was decided by: the one whose line the step quotes first."""
     namespace = node.namespaces.get(step.netns)
     if namespace is None or not step.spans:
         return None
@@ -173,7 +173,7 @@ def find_rule(node: Node, step: Step) -> RulePlace | None:
 
 
 def _chains(table: Table, step: Step) -> Iterator[Chain]:
-    """Give the chain that the step names, in every state that the evidence leaves possible; all where it names none."""
+    """Yield the chain that the step names, in every state that the evidence leaves possible; all where it names none."""
     named = [table.chains[name] for name in words_of(step.reason) if name in table.chains]
     for fact in named or table.chains.values():
         if isinstance(fact, Known):
@@ -183,7 +183,7 @@ def _chains(table: Table, step: Step) -> Iterator[Chain]:
 
 
 def _hook_of(step: Step) -> str:
-    """Give the hook of a netfilter step; empty for any other."""
+    """Return the hook of a netfilter step; empty for any other."""
     hook = step.stage.partition(" ")[0]
     return hook if hook in HOOKS else ""
 
@@ -343,7 +343,7 @@ def _leaves_loopback(step: Step) -> bool:
 
 
 def marks_of(cause: Cause) -> tuple[str, ...]:
-    """Give the words within the evidence lines that decide."""
+    """Return the words within the evidence lines that decide."""
     words = [word for word in words_of(cause.step.reason) if len(word) > 1]
     if cause.place is not None:
         rule = cause.place.rule
@@ -354,7 +354,7 @@ def marks_of(cause: Cause) -> tuple[str, ...]:
 
 
 def spans_of(cause: Cause, telling: Iterable[Step]) -> tuple[Span, ...]:
-    """Give the lines that decide: those of the deciding step first, then those of the steps that led to it."""
+    """Return the lines that decide: those of the deciding step first, then those of the steps that led to it."""
     spans = list(cause.step.spans)
     for step in telling:
         spans += step.spans

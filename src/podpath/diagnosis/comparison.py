@@ -23,7 +23,7 @@ def compare_with_good(finding: Finding, good: Node, differences: Sequence[Differ
 
 
 def _differing(finding: Finding, differences: Sequence[Difference]) -> Iterator[tuple[str, tuple[Span, ...]]]:
-    """Give the differences in what the finding quotes, in the chains that it quotes a rule of, and in what it repairs."""
+    """Yield the differences in what the finding quotes, in the chains that it quotes a rule of, and in what it repairs."""
     repaired = _repaired(finding)
     for each in differences:
         quoted = {*each.here, *((rule.span for rule in each.place.here.rules) if each.place is not None else ())}

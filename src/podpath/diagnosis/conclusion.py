@@ -70,7 +70,7 @@ def _look_further(judgement: Judgement) -> Judgement:
 
 
 def _choose_sure(explanations: Sequence[Explanation]) -> Explanation | None:
-    """Give the best explanation where it is sure, else the best one in which nothing is a guess."""
+    """Return the best explanation where it is sure, else the best one in which nothing is a guess."""
     if is_certain(explanations[0], explanations):
         return explanations[0]
     return next((other for other in explanations if other.is_stated and not other.broken), None)

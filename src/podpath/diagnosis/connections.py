@@ -132,7 +132,7 @@ def _observe_strands(strands: list[list[_Numbered]]) -> Observed | None:
 
 
 def _client(strand: list[_Numbered]) -> tuple[Address, int]:
-    """Give the end of a strand that began it."""
+    """Return the end of a strand that began it."""
     for _, seen in strand:
         kind = kind_of(seen.packet)
         if kind in BEGINS:

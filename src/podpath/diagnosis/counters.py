@@ -39,7 +39,7 @@ def add_counters(findings: Sequence[Finding], node: Node) -> tuple[Finding, ...]
 
 
 def _counted(finding: Finding, node: Node) -> Iterator[tuple[str, Known[int]]]:
-    """Give the counters of a cause that the evidence shows, of the namespace in which it ended the packet."""
+    """Yield the counters of a cause that the evidence shows, of the namespace in which it ended the packet."""
     if finding.severity not in ("cause", "fault"):
         return
     netns = HOST

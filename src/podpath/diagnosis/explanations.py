@@ -56,7 +56,7 @@ class Explanation:
 
     @property
     def explained(self) -> tuple[Judgement, ...]:
-        """Give the failing connections that fail here as they were seen to."""
+        """Return the failing connections that fail here as they were seen to."""
         return tuple(judgement for judgement in self.judgements if judgement.fit == "explains")
 
     @property
@@ -76,7 +76,7 @@ class Explanation:
 
     @property
     def guesses(self) -> tuple[Supposition, ...]:
-        """Give what it rests on that no line speaks for."""
+        """Return what it rests on that no line speaks for."""
         made = [item for item in self.world.suppositions if item.span is None]
         for judgement in self.explained:
             made += [
@@ -126,7 +126,7 @@ class Explanation:
 
 
 def _made_up_start(world: World, judgement: Judgement) -> Iterator[Supposition]:
-    """Give the guess by which device a sender's packets come in, where a connection is asked about that no output speaks of."""
+    """Yield the guess by which device a sender's packets come in, where a connection is asked about that no output speaks of."""
     symptom, branch = judgement.symptom, judgement.branch
     if not symptom.asked or branch is None or symptom.probe.in_dev is not None:
         return
@@ -143,7 +143,7 @@ def _made_up_start(world: World, judgement: Judgement) -> Iterator[Supposition]:
 
 
 def explain(case: Case, symptoms: Sequence[Symptom]) -> tuple[Explanation, ...]:
-    """Give every explanation of at least one failing connection, the best first, one for each set of causes."""
+    """Return every explanation of at least one failing connection, the best first, one for each set of causes."""
     found = _rank(list_worlds(World(case.node), list(_alternatives(case)), symptoms), symptoms)
     if found and found[0].is_stated and is_certain(found[0], found):
         return found

@@ -48,7 +48,7 @@ SOMETHING_ELSE = 1.25
 def make_findings(
     explanation: Explanation, symptoms: Sequence[Symptom], flows: Sequence[Probe], *, sure: bool = True
 ) -> Iterator[Finding]:
-    """Give a finding for each cause of an explanation, repaired and proven in the explanation's own world."""
+    """Yield a finding for each cause of an explanation, repaired and proven in the explanation's own world."""
     for cause, judged in explanation.blames:
         yield _make(explanation, cause, judged, Prover(explanation.world, judged[0], cause, symptoms, flows), sure=sure)
 
@@ -83,7 +83,7 @@ def _describe(repair: Repair) -> Repair:
 
 
 def _moved(repairs: Sequence[Repair]) -> Iterator[Rule]:
-    """Give the rule that a proven repair moves up: it would have accepted the packet, but stands too late."""
+    """Yield the rule that a proven repair moves up: it would have accepted the packet, but stands too late."""
     for repair in repairs:
         deleted = [change.rule for change in repair.changes if isinstance(change, DeleteRule)]
         inserted = any(isinstance(change, InsertRule) for change in repair.changes)
@@ -92,7 +92,7 @@ def _moved(repairs: Sequence[Repair]) -> Iterator[Rule]:
 
 
 def _stories(cause: Cause) -> Iterator[PacketStory]:
-    """Give each packet up to the failing one."""
+    """Yield each packet up to the failing one."""
     for trace in cause.branch.traces:
         yield PacketStory(cause=cause, trace=trace)
         if trace is cause.trace:
@@ -102,7 +102,7 @@ def _stories(cause: Cause) -> Iterator[PacketStory]:
 def _evidence(
     cause: Cause, judged: Sequence[Judgement], suppositions: Sequence[Supposition], differences: Sequence[ChainDifference]
 ) -> tuple[Span, ...]:
-    """Give the deciding lines, then those of what is supposed, of what differs where it works, and of the symptoms."""
+    """Return the deciding lines, then those of what is supposed, of what differs where it works, and of the symptoms."""
     stated = [span for item in suppositions for span in (item.span, item.contradicts) if span is not None]
     telling = list(spans_of(cause, _telling(cause)))
     spans = [*telling, *stated] if cause.step.spans else [*stated, *telling]
@@ -114,13 +114,13 @@ def _evidence(
 
 
 def _telling(cause: Cause) -> Iterator[Step]:
-    """Give the steps that the reasoning tells, those of the failing packet first."""
+    """Yield the steps that the reasoning tells, those of the failing packet first."""
     for trace in (cause.trace, *cause.branch.traces):
         yield from telling_steps(trace)
 
 
 def _stated(judgement: Judgement) -> Iterator[Supposition]:
-    """Give what the explanation rests on and a line speaks for, though another line says otherwise, or says it of later."""
+    """Yield what the explanation rests on and a line speaks for, though another line says otherwise, or says it of later."""
     for turn in judgement.turns:
         made, other = turn
         if made.span is not None:
@@ -130,7 +130,7 @@ def _stated(judgement: Judgement) -> Iterator[Supposition]:
 
 
 def _differences(judgement: Judgement, suppositions: Sequence[Supposition]) -> Iterator[ChainDifference]:
-    """Give how the chain that it fails with differs from the one that it works with, where the evidence shows both."""
+    """Yield how the chain that it fails with differs from the one that it works with, where the evidence shows both."""
     pairs = [(item.value, item.other) for item in suppositions]
     pairs += [(turn.made.value, turn.turned.value) for turn in judgement.turns]
     for bad, good in pairs:
@@ -139,7 +139,7 @@ def _differences(judgement: Judgement, suppositions: Sequence[Supposition]) -> I
 
 
 def _by_difference(node: Node, cause: Cause, differences: Sequence[ChainDifference]) -> Iterator[Repair]:
-    """Give the repair that makes the chain as it is where it works."""
+    """Yield the repair that makes the chain as it is where it works."""
     if cause.place is None:
         return
     for difference in differences:

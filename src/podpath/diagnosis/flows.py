@@ -115,7 +115,7 @@ def _address(namespace: Netns) -> Address | None:
 
 
 def host_address(node: Node) -> Address | None:
-    """Give the host's address on the device of its default route; its first global one where there is none."""
+    """Return the host's address on the device of its default route; its first global one where there is none."""
     leaving = uplinks(node)
     own = [
         item for item in node.host.addresses.items

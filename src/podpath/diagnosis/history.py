@@ -65,7 +65,7 @@ def _join(finding: Finding, chronicle: Chronicle) -> Finding:
 
 
 def _leading(stories: Sequence[Story], check: str) -> Iterator[tuple[Story, Lead]]:
-    """Give the chains that lead to a fault, the likeliest first."""
+    """Yield the chains that lead to a fault, the likeliest first."""
     for story in stories:
         for lead in story.chain.leads:
             if lead.check == check:
@@ -91,7 +91,7 @@ def _spans(story: Story, chronicle: Chronicle) -> Iterator[Span]:
 
 
 def _observed(chronicle: Chronicle, told: set[str]) -> Iterator[Finding]:
-    """Give what the kernel itself says in the logs, where nothing else shows it."""
+    """Yield what the kernel itself says in the logs, where nothing else shows it."""
     for story in chronicle.stories:
         lead = story.chain.leads[0]
         if story.chain.observes and story.strike.mark.kind in FACTS and lead.check not in told and story.before is not None:

@@ -52,7 +52,7 @@ WAY_BACK_ASK = "tcpdump -ni any"
 
 
 def suppose_unshown(case: Case, symptoms: Iterable[Symptom]) -> Iterator[World]:
-    """Give a world for each usual fault of what the evidence does not show."""
+    """Yield a world for each usual fault of what the evidence does not show."""
     yield from _drop_forwarded(case.node)
     ends = dict.fromkeys(end for symptom in symptoms if symptom.fails for end in (symptom.probe.src, symptom.probe.dst))
     for address in ends:
@@ -115,7 +115,7 @@ def _leave_untranslated(node: Node) -> World:
 
 
 def turn_stated_facts(case: Case) -> Iterator[World]:
-    """Give a world for each stated switch, turned; its supposition names the line that cannot have held then."""
+    """Yield a world for each stated switch, turned; its supposition names the line that cannot have held then."""
     for switch in SWITCHES:
         for namespace in case.node.namespaces.values():
             yield from _turn(case, namespace, switch)
@@ -141,6 +141,6 @@ def _turn(case: Case, namespace: Netns, switch: Switch) -> Iterator[World]:
 
 
 def _find_deed(deeds: tuple[Deed, ...], key: str, module: str) -> Deed | None:
-    """Give the command in the evidence that set the key, or loaded its module: before it the value was another."""
+    """Return the command in the evidence that set the key, or loaded its module: before it the value was another."""
     names = [key, key.replace(".", "/"), *((module,) if module else ())]
     return next((deed for deed in deeds if any(name in deed.command for name in names)), None)

@@ -67,7 +67,7 @@ def meet(symptom: Symptom, branch: Branch) -> tuple[Meeting, ...]:
 
 
 def predict_places(trace: Trace) -> tuple[Place, ...]:
-    """Give the devices that a capture would show a packet on, in their order."""
+    """Return the devices that a capture would show a packet on, in their order."""
     found: dict[Place, None] = {}
     for step in trace.steps:
         if step.link is not None:
@@ -116,7 +116,7 @@ def _predicted(trace: Trace, hops: Sequence[Place]) -> str:
 
 
 def _deciding_lines(trace: Trace, missing: Sequence[Place]) -> tuple[Span, ...]:
-    """Give the lines of the step that ends the packet, or of the steps that send it to where it was not seen."""
+    """Return the lines of the step that ends the packet, or of the steps that send it to where it was not seen."""
     steps = [step for step in trace.steps if step.link is not None and Place(step.netns, step.link) in missing]
     chosen = steps if steps and not isinstance(trace.outcome, (Dropped, Rejected)) else [trace.deciding] if trace.steps else []
     spans = [span for step in chosen for span in step.spans]
@@ -170,7 +170,7 @@ def _add_observation(finding: Finding, judgements: Sequence[Judgement]) -> Findi
 
 
 def _unreached(observed: Sequence[Observed], trace: Trace) -> list[Place]:
-    """Give the places that the first packet of the same direction was seen on, and this one never was."""
+    """Return the places that the first packet of the same direction was seen on, and this one never was."""
     kind, original = kind_of(trace.packet), trace.direction == "original"
     frames = [seen for one in observed for seen in one.seen if seen.place.link is not None and seen.original == original]
     if not frames:

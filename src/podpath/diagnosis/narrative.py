@@ -14,5 +14,5 @@ QUIET = frozenset(
 
 
 def telling_steps(trace: Trace) -> tuple[Step, ...]:
-    """Give the steps that changed a packet's lot, without what every packet meets."""
+    """Return the steps that changed a packet's lot, without what every packet meets."""
     return tuple(step for step in trace.steps if step.decision not in QUIET)

@@ -54,7 +54,7 @@ def compare(branch: Branch, symptom: Symptom) -> Agreement:
 
 
 def _weigh(branch: Branch, seen: Seen) -> bool | None:
-    """Give True where the frame is predicted as it was seen, False where it could not have been seen, None where neither."""
+    """Return True where the frame is predicted as it was seen, False where it could not have been seen, None where neither."""
     if seen.kind in ("RST", "FIN"):
         return False if seen.kind == "RST" and branch.works else None
     traces = [trace for trace in branch.traces if _part(trace) == (seen.kind, seen.original)]
@@ -117,7 +117,7 @@ def _is_there(netns: str | None, link: str | None, seen: Seen) -> bool:
 
 
 def _appearances(trace: Trace) -> Iterator[tuple[str | None, str | None, Packet]]:
-    """Give the packet as it looks at each place of its way; None stands for a place that no step names."""
+    """Yield the packet as it looks at each place of its way; None stands for a place that no step names."""
     yield None, None, trace.packet
     for step in trace.steps:
         yield step.netns, step.link, step.before

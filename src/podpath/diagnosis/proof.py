@@ -44,7 +44,7 @@ class Prover:
         self._before: dict[Probe, Conversation] = {}
 
     def prove(self, candidates: Iterable[Repair]) -> tuple[Repair, ...]:
-        """Give the first candidate that cures, with what else it changes; what the model has no word for where none does.
+        """Return the first candidate that cures, with what else it changes; what the model has no word for where none does.
 
         One that changes nothing else is preferred to an earlier one that does.
         """

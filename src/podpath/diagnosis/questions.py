@@ -29,7 +29,7 @@ MOST = 8
 
 
 def ask_between(explanations: Sequence[Explanation]) -> tuple[Question, ...]:
-    """Give one question for each thing that the possibilities suppose, the likeliest possibility's first.
+    """Return one question for each thing that the possibilities suppose, the likeliest possibility's first.
 
     Questions with one command are one question: its output answers all of them. A switch is asked for before what takes a look
     at several lines.
@@ -44,7 +44,7 @@ def ask_between(explanations: Sequence[Explanation]) -> tuple[Question, ...]:
 
 
 def inferred_names(node: Node) -> Iterator[str]:
-    """Give the names of devices that no output shows: they stand for devices whose names nobody knows."""
+    """Yield the names of devices that no output shows: they stand for devices whose names nobody knows."""
     for namespace in node.namespaces.values():
         for link in namespace.links.items:
             if link.inferred and link.span is None and link.name not in ("lo", "eth0"):
@@ -78,7 +78,7 @@ def _names(explanation: Explanation) -> str:
 
 
 def ask_undecided(judgements: Iterable[Judgement]) -> tuple[Question, ...]:
-    """Give what would let an undecided walk go on: the boundary that it met."""
+    """Return what would let an undecided walk go on: the boundary that it met."""
     found: dict[str, Question] = {}
     for judgement in judgements:
         for outcome in _boundaries(judgement.conversation):
@@ -90,7 +90,7 @@ def ask_undecided(judgements: Iterable[Judgement]) -> tuple[Question, ...]:
 
 
 def ask_what_would_break(judgements: Iterable[Judgement]) -> tuple[Question, ...]:
-    """Give the questions on which a connection that was asked about rests: answered otherwise, it would fail."""
+    """Return the questions on which a connection that was asked about rests: answered otherwise, it would fail."""
     found: dict[str, Question] = {}
     for judgement in judgements:
         if judgement.fit == "open" and judgement.branch is not None and judgement.branch.works:
@@ -110,7 +110,7 @@ def _breaking(conversation: Conversation, branch: Branch) -> Iterator[Question]:
 
 
 def ask_for_ends(unplaced: Iterable[Unplaced]) -> tuple[Question, ...]:
-    """Give what would let a failure be walked of which an end is not known."""
+    """Return what would let a failure be walked of which an end is not known."""
     return tuple(
         {item.ask: Question(fact=item.missing, ask=item.ask, decides=("then it can be walked",)) for item in unplaced}.values()
     )[:MOST]

@@ -34,7 +34,7 @@ Generator = Callable[[Node, Cause], Iterator[Repair]]
 
 
 def list_repairs(node: Node, cause: Cause) -> Iterator[Repair]:
-    """Give the candidates for a cause, the least invasive first."""
+    """Yield the candidates for a cause, the least invasive first."""
     for generate in _GENERATORS.get(cause.check, ()):
         yield from generate(node, cause)
 

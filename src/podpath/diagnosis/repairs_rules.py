@@ -48,7 +48,7 @@ def reorder_or_accept(node: Node, cause: Cause) -> Iterator[Repair]:
 
 
 def _find_base(cause: Cause, place: RulePlace) -> tuple[Chain, Rule] | None:
-    """Give the base chain that the packet was in, with its rule by which it came to the deciding one."""
+    """Return the base chain that the packet was in, with its rule by which it came to the deciding one."""
     chain = find_chain(place.table, cause.step.stage.partition(" ")[0])
     if chain is None:
         return None

@@ -17,7 +17,7 @@ _MEANINGS = {
 
 
 def choose_answer(names: Sequence[str], answers: Sequence[Diagnosis]) -> Diagnosis:
-    """Give the answer of the first node at fault, else of one that is undecided, and say what became of the others."""
+    """Return the answer of the first node at fault, else of one that is undecided, and say what became of the others."""
     if len(answers) == 1:
         return answers[0]
     chosen = min(range(len(answers)), key=lambda at: _ORDER.index(answers[at].verdict))

@@ -40,7 +40,7 @@ class Symptom:
 
 
 def collect_symptoms(case: Case, probes: Iterable[Probe]) -> tuple[Symptom, ...]:
-    """Give every connection that the user or the evidence speaks of: asked ones first, then failing, then working ones.
+    """Return every connection that the user or the evidence speaks of: asked ones first, then failing, then working ones.
 
     Several lines about one connection (an attempt, a capture of it) are one symptom; client ports do not tell them apart.
     """

@@ -25,7 +25,7 @@ LOST = "left the node"
 
 
 def leave_unanswered(node: Node, conversation: Conversation) -> Conversation:
-    """Give the conversation as it is where nobody outside answers for pods: neither their own address, nor in their place."""
+    """Return the conversation as it is where nobody outside answers for pods: neither their own address, nor in their place."""
     branches = tuple(_cut(node, branch) for branch in conversation.branches)
     works = {branch.works for branch in branches}
     verdict = "ALWAYS" if works == {True} else "NEVER" if works == {False} else conversation.verdict

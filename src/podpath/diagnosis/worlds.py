@@ -80,12 +80,12 @@ class World:
         return found
 
     def _place(self, probe: Probe) -> Probe:
-        """Give the probe without a namespace that this world lacks: a guessed pod may be missing in another state of the node."""
+        """Return the probe without a namespace that this world lacks: a guessed pod may be missing in another state."""
         lacking = bool(self.suppositions) and probe.netns is not None and probe.netns not in self.node.namespaces
         return probe._replace(netns=None) if lacking else probe
 
     def suppose(self, assumptions: Iterable[Assumption], likeliest: Mapping[str, Assumption]) -> World:
-        """Give the world in which these options hold instead of the likeliest ones."""
+        """Return the world in which these options hold instead of the likeliest ones."""
         made = tuple(assumptions)
         suppositions = tuple(
             Supposition(
@@ -120,14 +120,14 @@ class Judgement(NamedTuple):
 
     @property
     def turns(self) -> tuple[Turn, ...]:
-        """Give the assumptions that the explanation rests on, stated or not: with one of them turned, the connection works."""
+        """Return the assumptions that the explanation rests on, stated or not: with one of them turned, the connection works."""
         if self.branch is None or self.world is None:
             return ()
         return tuple(essential_assumptions(self.world.fork(self.symptom.probe, self.branch), self.branch))
 
     @property
     def guesses(self) -> tuple[Turn, ...]:
-        """Give those of them that no line speaks for."""
+        """Return those of them that no line speaks for."""
         return tuple(turn for turn in self.turns if turn.made.span is None)
 
 
@@ -151,12 +151,12 @@ def judge(world: World, symptom: Symptom) -> Judgement:
 
 
 def deviations_of(branch: Branch) -> tuple[Assumption, ...]:
-    """Give the assumptions of a branch that are not the likeliest; what the kernel draws at random is none."""
+    """Return the assumptions of a branch that are not the likeliest; what the kernel draws at random is none."""
     return tuple(made for made in branch.assumptions if made.rank and not made.random)
 
 
 def essential_assumptions(conversation: Conversation, branch: Branch) -> Iterator[Turn]:
-    """Give the branch's assumptions without which the connection works: another branch turns one of them, and it does."""
+    """Yield the branch's assumptions without which the connection works: another branch turns one of them, and it does."""
     mine = {made.fact: made for made in branch.assumptions if not made.random}
     told: set[str] = set()
     for other in conversation.branches:
@@ -168,7 +168,7 @@ def essential_assumptions(conversation: Conversation, branch: Branch) -> Iterato
 
 
 def list_worlds(base: World, alternatives: Sequence[World], symptoms: Sequence[Symptom]) -> Iterator[World]:
-    """Give every world that may explain some failing symptom: the stated ones, then those that differ in one or two facts."""
+    """Yield every world that may explain some failing symptom: the stated ones, then those that differ in one or two facts."""
     seen: set[tuple[int, frozenset[tuple[str, int]]]] = set()
     for place, world in enumerate((base, *alternatives)):
         yield world
@@ -188,7 +188,7 @@ def list_worlds(base: World, alternatives: Sequence[World], symptoms: Sequence[S
 
 
 def _anchor(world: World, symptom: Symptom) -> Branch:
-    """Give the branch whose random choices are those that a capture shows: the endpoint that was drawn, say."""
+    """Return the branch whose random choices are those that a capture shows: the endpoint that was drawn, say."""
     branches = world.converse(symptom.probe).branches
     return max(branches, key=lambda branch: (compare(branch, symptom).matched, branch.works is False))
 

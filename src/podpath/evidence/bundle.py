@@ -43,7 +43,7 @@ def is_bundle(names: Iterable[str]) -> bool:
 
 
 def assemble_bundle(files: Iterable[tuple[str, str, bytes]], read_packets: ReadPackets | None = None) -> Evidence:
-    """Give the sources of a bundle's files, each as (name within the bundle, name to show, content).
+    """Return the sources of a bundle's files, each as (name within the bundle, name to show, content).
 
     A capture that stands there as text too is read as text, which has the names of devices; without `read_packets` it is a gap.
     """
@@ -94,7 +94,7 @@ def locate_capture(name: str, spaces: Collection[str]) -> Place | None:
 
 
 def command_of(file: str) -> str | None:
-    """Give the command that prints a bundle's file; None where the name says none."""
+    """Return the command that prints a bundle's file; None where the name says none."""
     ip = _IP_FILE.fullmatch(file)
     if ip is not None:
         scope = " show table all" if ip["object"] == "route" else ""

@@ -72,7 +72,7 @@ def _pairs(manifest: Mapping[str, object]) -> Iterator[VethPairRecord]:
 
 
 def load_manifest(data: bytes) -> Mapping[str, object]:
-    """Give the members of a manifest; none where it is no JSON object."""
+    """Return the members of a manifest; none where it is no JSON object."""
     try:
         value: object = json.loads(data) if data else {}
     except (ValueError, RecursionError):

@@ -49,7 +49,7 @@ _BOMS: tuple[tuple[bytes, str], ...] = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe"
 
 
 def parse_file(name: str, data: bytes, place: Place = NOWHERE) -> Evidence:
-    """Give the sources of one file; `EvidenceError` where it is no text at all."""
+    """Return the sources of one file; `EvidenceError` where it is no text at all."""
     text, gaps = decode_text(name, data)
     lines = split_lines(text)
     whole = Source(name=name, lines=tuple(lines), command=place.command, netns=place.netns, taken_at=place.taken_at)
@@ -74,7 +74,7 @@ def _read_notes(name: str, lines: list[str]) -> tuple[tuple[Complaint, ...], fro
 
 
 def decode_text(name: str, data: bytes) -> tuple[str, tuple[Gap, ...]]:
-    """Give a file's text, with a gap where bytes had to be replaced; `EvidenceError` where the bytes are no text."""
+    """Return a file's text, with a gap where bytes had to be replaced; `EvidenceError` where the bytes are no text."""
     for start, kind in _MAGIC:
         if data.startswith(start):
             raise EvidenceError(f"{name}: expected text, saw {kind}{_advice(kind, name)}")
@@ -185,7 +185,7 @@ def _advice(kind: str, name: str) -> str:
 
 
 def _undecodable(head: bytes) -> float:
-    """Give the share of bytes that are no UTF-8; the end may cut a character."""
+    """Return the share of bytes that are no UTF-8; the end may cut a character."""
     return head.decode("utf-8", "replace").count("\ufffd") / len(head)
 
 

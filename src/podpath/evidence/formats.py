@@ -37,7 +37,7 @@ SAMPLE_LINES, SAMPLE_WIDTH = 40, 2000
 
 
 def sample(source: Source) -> list[str]:
-    """Give the first lines of a source that are not blank and no mere ellipsis, cut to a bearable width."""
+    """Return the first lines of a source that are not blank and no mere ellipsis, cut to a bearable width."""
     chosen: list[str] = []
     for line in islice(source.lines, SAMPLE_LINES * 5):
         cut = strip_terminal(line[:SAMPLE_WIDTH])
@@ -49,5 +49,5 @@ def sample(source: Source) -> list[str]:
 
 
 def share(lines: Sequence[str], pattern: re.Pattern[str]) -> float:
-    """Give the share of lines that the pattern matches from their start; 0 where there are none."""
+    """Return the share of lines that the pattern matches from their start; 0 where there are none."""
     return sum(pattern.match(line) is not None for line in lines) / len(lines) if lines else 0.0

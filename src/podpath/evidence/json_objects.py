@@ -63,7 +63,7 @@ def read_objects(source: Source, build: Build, expected: str) -> Reading:
 
 
 def scan_objects(source: Source, start: int = 0) -> Iterator[JsonObject | Damage]:
-    """Give the objects of the top-level array, and what is damaged between them; from a place in the text on."""
+    """Yield the objects of the top-level array, and what is damaged between them; from a place in the text on."""
     text = "\n".join(source.lines)
     place, line = start, text.count("\n", 0, start)
     while True:
@@ -81,7 +81,7 @@ def scan_objects(source: Source, start: int = 0) -> Iterator[JsonObject | Damage
 
 
 def head_of(source: Source) -> str:
-    """Give the beginning of a source that starts as JSON does; empty where it does not."""
+    """Return the beginning of a source that starts as JSON does; empty where it does not."""
     head = "\n".join(sample(source)[:60])[:4000]
     return head if head.lstrip(" \t\n\ufeff")[:1] in {"[", "{"} else ""
 
@@ -130,7 +130,7 @@ def _decode(text: str, start: int) -> tuple[object, int, str]:
 
 
 def text_of(value: Mapping[str, object], key: str) -> str | None:
-    """Give a string or a number as text; None where there is none."""
+    """Return a string or a number as text; None where there is none."""
     found = value.get(key)
     if isinstance(found, str):
         return found
@@ -138,25 +138,25 @@ def text_of(value: Mapping[str, object], key: str) -> str | None:
 
 
 def number_of(value: Mapping[str, object], key: str, most: int = 0xFFFFFFFF) -> int | None:
-    """Give a number from 0 to `most`; None where there is none."""
+    """Return a number from 0 to `most`; None where there is none."""
     found = value.get(key)
     return found if isinstance(found, int) and not isinstance(found, bool) and 0 <= found <= most else None
 
 
 def object_of(value: Mapping[str, object], key: str) -> Mapping[str, object]:
-    """Give a nested object; an empty one where there is none."""
+    """Return a nested object; an empty one where there is none."""
     found = value.get(key)
     return found if isinstance(found, dict) else {}
 
 
 def objects_of(value: Mapping[str, object], key: str) -> list[Mapping[str, object]]:
-    """Give the objects of a nested array."""
+    """Return the objects of a nested array."""
     found = value.get(key)
     return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
 
 
 def words_of(value: Mapping[str, object], key: str) -> tuple[str, ...]:
-    """Give the strings of a nested array."""
+    """Return the strings of a nested array."""
     found = value.get(key)
     return tuple(item for item in found if isinstance(item, str)) if isinstance(found, list) else ()
 

@@ -135,7 +135,7 @@ LONG = 5000
 
 
 def recognise(source: Source) -> Format | None:
-    """Give the format that is surest of the source; None where none is sure at all: prose, or something unknown."""
+    """Return the format that is surest of the source; None where none is sure at all: prose, or something unknown."""
     best: Format | None = None
     degree = NO
     for row in FORMATS:

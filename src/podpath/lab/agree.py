@@ -158,7 +158,7 @@ def run_cases(seeds: range, jobs: int, progress: Callable[[Tally], None]) -> Tal
 
 
 def observe_cases(seeds: range, jobs: int) -> Mapping[int, Evidence]:
-    """Give what the kernel does in many cases, by seed, to hold several predictions against."""
+    """Return what the kernel does in many cases, by seed, to hold several predictions against."""
     return dict(spread(seeds, jobs, _observe_numbered))
 
 

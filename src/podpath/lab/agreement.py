@@ -48,7 +48,7 @@ class Evidence:
 
 
 def compare(conversation: Conversation, seen: Evidence, ignored: frozenset[str] = frozenset()) -> tuple[Difference, ...]:
-    """Give the differences of the branch that agrees best; empty where one agrees wholly.
+    """Return the differences of the branch that agrees best; empty where one agrees wholly.
 
     Frames in the `ignored` namespaces, and the MACs of their neighbours, are the lab's own doing and are left out.
     """
@@ -56,7 +56,7 @@ def compare(conversation: Conversation, seen: Evidence, ignored: frozenset[str] 
 
 
 def compare_branch(branch: Branch, seen: Evidence, ignored: frozenset[str] = frozenset()) -> tuple[Difference, ...]:
-    """Give the differences between one branch and what was seen."""
+    """Return the differences between one branch and what was seen."""
     differences: list[Difference] = []
     ports = _Ports(branch)
     predicted_frames = _predicted_frames(branch, ports, macs=not ignored)
@@ -85,7 +85,7 @@ def compare_branch(branch: Branch, seen: Evidence, ignored: frozenset[str] = fro
 
 
 def _predicted_drop(trace: Trace) -> str:
-    """Give the reason of a packet that the kernel frees: a sender that is refused never made one."""
+    """Return the reason of a packet that the kernel frees: a sender that is refused never made one."""
     if trace.deciding.stage == "route output":
         return ""
     return trace.outcome.reason if isinstance(trace.outcome, Dropped | Rejected) else ""
@@ -123,13 +123,13 @@ def _predicted_frames(branch: Branch, ports: _Ports, *, macs: bool) -> list[str]
 
 
 def count_frames(branch: Branch) -> int:
-    """Give how many frames the branch says that devices send and receive."""
+    """Return how many frames the branch says that devices send and receive."""
     steps = (step for trace in (*branch.traces, *branch.answers) for step in trace.steps)
     return sum(step.stage in _DEVICE_STAGES for step in steps)
 
 
 def _framed(step: Step) -> Packet:
-    """Give the packet as the device has it: a tunnel device shows what it carries, the outer packet is another device's."""
+    """Return the packet as the device has it: a tunnel device shows what it carries, the outer packet is another device's."""
     return step.before if step.decision == "encapsulate" else step.after
 
 
@@ -169,7 +169,7 @@ class _Ports:
         self._fixed = {port for packet in packets for port in (packet.sport, packet.dport)} - self._drawn
 
     def settle(self, packet: Packet) -> Packet:
-        """Give a packet with its drawn ports replaced."""
+        """Return a packet with its drawn ports replaced."""
         if not self._drawn:
             return packet
         return packet._replace(sport=self._settled(packet.sport), dport=self._settled(packet.dport))

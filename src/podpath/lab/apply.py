@@ -133,7 +133,7 @@ def apply(commands: Iterable[Command]) -> None:
 
 
 def read_neighbours(netns: str) -> Iterator[tuple[str, str]]:
-    """Give the (address, MAC) pairs that a namespace holds."""
+    """Yield the (address, MAC) pairs that a namespace holds."""
     for entry in json.loads(run(Command(("ip", "-n", netns, "-j", "neigh"))) or "[]"):
         if "lladdr" in entry:
             yield entry["dst"], entry["lladdr"]

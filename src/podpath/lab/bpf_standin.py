@@ -62,7 +62,7 @@ def _masquerade(node: Node, probe: Probe, device: str, address: str) -> Iterator
 
 
 def _pods(node: Node) -> Iterator[tuple[Address, Link, Link]]:
-    """Give each pod address with its own device and the host's end of it."""
+    """Yield each pod address with its own device and the host's end of it."""
     outer = {link.name: link for link in node.host.links.items}
     for netns in node.namespaces.values():
         inner = {link.name: link for link in netns.links.items}

@@ -42,7 +42,7 @@ class Patience(NamedTuple):
     """IP frames that a model says will come: before they are there, silence only means that the machine is busy."""
 
     def seconds(self, frames: list[Frame]) -> float:
-        """Give how long a silence may last after these frames."""
+        """Return how long a silence may last after these frames."""
         return self.quiet if sum(frame.packet is not None for frame in frames) >= self.predicted else max(self.quiet, LATE)
 
 

@@ -26,7 +26,7 @@ class RulePlace(NamedTuple):
 
 
 def read_counters(node: Node) -> Mapping[RulePlace, int]:
-    """Give the packet counter of every rule of the node's twin that matched at all."""
+    """Return the packet counter of every rule of the node's twin that matched at all."""
     counts: dict[RulePlace, int] = {}
     for netns in node.namespaces.values():
         flavours = {table.flavour for netfilter in netns.netfilter.values() for table in netfilter.tables}

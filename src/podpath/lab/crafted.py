@@ -54,7 +54,7 @@ def _sender_mac(topology: Topology, probe: Probe) -> Mac | None:
 
 
 def _next_mac(chance: Random, topology: Topology, probe: Probe) -> Mac | None:
-    """Give the MAC at the other end of the sender's cable, of the bridge behind it, or now and then of nobody."""
+    """Return the MAC at the other end of the sender's cable, of the bridge behind it, or now and then of nobody."""
     peer = topology.draft.namespaces[probe.netns or HOST].link(DEVICE).peer.value  # type: ignore[union-attr]  # drafts know peers
     far = topology.draft.namespaces[peer.netns]
     link = far.link(peer.link)

@@ -51,7 +51,7 @@ class DraftNetns:
     nftables: list[NftTable] = field(default_factory=list)
 
     def link(self, name: str) -> Link:
-        """Give a link by name."""
+        """Return a link by name."""
         return next(link for link in self.links if link.name == name)
 
     def add_bridge(self, name: str, mac: str) -> None:
@@ -79,7 +79,7 @@ class DraftNetns:
         self.routes.append(Route(prefix=Prefix.parse(prefix, 4), nexthops=hops, **more))  # type: ignore[arg-type]  # fields of Route
 
     def table(self, name: str, flavour: str) -> DraftTable:
-        """Give a table, empty base chains included, made when first asked for."""
+        """Return a table, empty base chains included, made when first asked for."""
         key = (flavour, name)
         if key not in self.tables:
             chains: dict[str, list[Rule]] = {chain: [] for chain in BASE_CHAINS[name]}

@@ -55,7 +55,7 @@ class DropTracer:
         self._rest = ""
 
     def read(self) -> list[Drop]:
-        """Give the drops since the last call."""
+        """Return the drops since the last call."""
         text = self._rest
         while True:
             try:

@@ -42,7 +42,7 @@ class Entry(NamedTuple):
 
 
 def read_entries(netns: str) -> tuple[Entry, ...]:
-    """Give the IPv4 entries of a namespace."""
+    """Return the IPv4 entries of a namespace."""
     with inside(netns):
         lines = _FILE.read_text().splitlines()
     return tuple(_parse(netns, found) for found in map(_LINE.match, lines) if found)

@@ -67,7 +67,7 @@ class Tap:
         return tuple(self._sockets.values())
 
     def read(self) -> list[Frame]:
-        """Give the frames seen since the last call, in the order of their time."""
+        """Return the frames seen since the last call, in the order of their time."""
         frames = [frame for netns, tap in self._sockets.items() for frame in _drain(netns, tap)]
         return sorted(frames, key=lambda frame: frame.time)
 

@@ -221,7 +221,7 @@ class _Drawing:
 
 
 def _network(address: str) -> str:
-    """Give the network of 24 bits that an address lies in."""
+    """Return the network of 24 bits that an address lies in."""
     parsed = Address.parse(address)
     return str(Address(parsed.family, parsed.value >> 8 << 8))
 

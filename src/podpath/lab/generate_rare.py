@@ -28,7 +28,7 @@ class _Extension(NamedTuple):
 
 
 def _options(*texts: str) -> tuple[MatchOption, ...]:
-    """Give options from `name value value`."""
+    """Return options from `name value value`."""
     return tuple(MatchOption(words[0], tuple(words[1:])) for words in (text.split() for text in texts))
 
 

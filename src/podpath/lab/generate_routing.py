@@ -43,7 +43,7 @@ def draw_sysctls(chance: Random, topology: Topology) -> None:
 
 
 def draw_addresses(chance: Random, topology: Topology) -> Topology:
-    """Give the host more addresses, of a subnet that it has (secondary ones) and of its own, to speak from and to."""
+    """Return the host more addresses, of a subnet that it has (secondary ones) and of its own, to speak from and to."""
     host = topology.draft.namespaces[HOST]
     speakers = list(topology.speakers)
     for link, text in (("eth0", "172.31.0.11/24"), ("eth0", "10.77.0.1/24"), (topology.devices[0], "10.1.0.250/24")):

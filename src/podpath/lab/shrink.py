@@ -12,7 +12,7 @@ from podpath.node.node import Netns, Node
 
 
 def shrink_case(case: GeneratedCase, differs: Callable[[GeneratedCase], bool], attempts: int = 150) -> GeneratedCase:
-    """Give the smallest case that still differs, found in at most that many runs."""
+    """Return the smallest case that still differs, found in at most that many runs."""
     smallest = case
     found = True
     while found and attempts > 0:
@@ -29,7 +29,7 @@ def shrink_case(case: GeneratedCase, differs: Callable[[GeneratedCase], bool], a
 
 
 def _smaller_nodes(node: Node) -> Iterator[Node]:
-    """Give the node without each single thing that can be taken away, the largest first."""
+    """Yield the node without each single thing that can be taken away, the largest first."""
     for name, netns in node.namespaces.items():
         for smaller in _smaller_namespaces(netns):
             yield replace(node, namespaces={**node.namespaces, name: smaller})

@@ -41,7 +41,7 @@ class Wired:
 
 
 def wire_outward_devices(node: Node, *, openvswitch: bool = False) -> Wired:
-    """Give every device that leads out of the node a far end; `openvswitch` where that can run here."""
+    """Return every device that leads out of the node a far end; `openvswitch` where that can run here."""
     wiring = _Wiring(dict(node.namespaces))
     segments = tuple(find_segments(node))
     for netns in node.namespaces.values():
@@ -160,7 +160,7 @@ def _far_end(name: str, mac: Mac, mtu: int, peer: Peer) -> Netns:
 
 
 def _gateway_mac(home: Netns, devices: tuple[str, ...]) -> Mac | None:
-    """Give the MAC that the node already knows for its gateway on a device, so that its neighbour entry stays true."""
+    """Return the MAC that the node already knows for its gateway on a device, so that its neighbour entry stays true."""
     gateways = [hop.gateway for route in home.routes.items for hop in route.nexthops if hop.link in devices and hop.gateway]
     known = {entry.address: entry.mac for entry in home.neighbours.items if entry.link in devices and entry.mac}
     return next((known[gateway] for gateway in gateways if gateway in known), next(iter(known.values()), None))

@@ -37,7 +37,7 @@ class Segment(NamedTuple):
 
 
 def find_segments(node: Node) -> Iterator[Segment]:
-    """Give the bonds and Open vSwitch bridges whose ports the evidence shows."""
+    """Yield the bonds and Open vSwitch bridges whose ports the evidence shows."""
     links = {link.name: link for link in node.host.links.items}
     taken: set[str] = set()
     for bridge in node.ovs:
@@ -102,7 +102,7 @@ def emit_openvswitch(node: Node, segments: tuple[Segment, ...]) -> tuple[Command
 
 
 def _configure(node: Node, segment: Segment) -> Iterator[str]:
-    """Give ovs-vsctl's words for one bridge (ovs-vsctl(8)); its flows are those of a switch that learns, action NORMAL."""
+    """Yield ovs-vsctl's words for one bridge (ovs-vsctl(8)); its flows are those of a switch that learns, action NORMAL."""
     bridge = segment.bridge
     if bridge is None:
         return

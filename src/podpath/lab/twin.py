@@ -72,7 +72,7 @@ def plan_twin(node: Node, probe: Probe | None, *, openvswitch: bool = False) -> 
 
 
 def _outward(node: Node, wired: Wired) -> tuple[str, ...]:
-    """Give the host's devices that lead to other machines: those with a far end, and those to a namespace that plays one."""
+    """Return the host's devices that lead to other machines: those with a far end, and those to a namespace that plays one."""
     others = {name for name, netns in node.namespaces.items() if netns.role == "other"}
     cabled = (link.name for link in node.host.links.items if isinstance(link.peer, Known) and link.peer.value.netns in others)
     return (*wired.outward, *cabled)
@@ -113,7 +113,7 @@ def _predict(node: Node, probe: Probe) -> Conversation:
 
 
 def _variants(node: Node, probe: Probe, wired: Wired) -> Iterator[tuple[Node, Probe]]:
-    """Give the node and the probe for each port that Open vSwitch may choose of a bond: here it chooses anew."""
+    """Yield the node and the probe for each port that Open vSwitch may choose of a bond: here it chooses anew."""
     if not wired.switches:
         yield node, probe
         return
@@ -126,7 +126,7 @@ def _variants(node: Node, probe: Probe, wired: Wired) -> Iterator[tuple[Node, Pr
 
 
 def _sender(first: Trace, wired: Wired) -> str:
-    """Give the namespace that the first packet comes from: of one that comes in from outside, the far end of its device."""
+    """Return the namespace that the first packet comes from: of one that comes in from outside, the far end of its device."""
     start = first.steps[0]
     return wired.behind.get(start.link or "", first.start) if start.stage == "device receive" else first.start
 
@@ -164,7 +164,7 @@ def _fresh(node: Node, probe: Probe) -> Probe:
 
 
 def _listening_ports(prediction: Conversation, probe: Probe) -> tuple[int, ...]:
-    """Give the ports that the connection may end at: the one asked for, and what it is translated to on any branch."""
+    """Return the ports that the connection may end at: the one asked for, and what it is translated to on any branch."""
     arrived = {
         trace.outcome.packet.dport
         for branch in prediction.branches

@@ -54,14 +54,14 @@ SPREADING: dict[str, str] = {
 
 
 def apply_changes(node: Node, changes: Iterable[Change]) -> Node:
-    """Give the node after the changes, in their order."""
+    """Return the node after the changes, in their order."""
     for change in changes:
         node = apply_change(node, change)
     return node
 
 
 def apply_change(node: Node, change: Change) -> Node:
-    """Give the node after one change; the same node where the change names a thing that it does not have."""
+    """Return the node after one change; the same node where the change names a thing that it does not have."""
     if isinstance(change, LoadModule):
         return _load_module(node, change.name)
     if isinstance(change, SetCiliumOption):

@@ -58,7 +58,7 @@ class Netns:
     """Why the namespace is taken to exist where no listing shows it."""
 
     def sysctl(self, key: str, default: str, options: tuple[tuple[str, str], ...] = ()) -> Fact[str]:
-        """Give a sysctl's value, or the question for it.
+        """Return a sysctl's value, or the question for it.
 
         `default` is what a fresh kernel has, taken as the likeliest; `options` are further (value, meaning) pairs.
         """

@@ -65,7 +65,7 @@ def _spell(found: re.Match[str], source: End, destination: End) -> Probe:
 
 
 def _resolve(text: str, node: Node, protocol: int) -> tuple[End, ...]:
-    """Give the ways to spell an end: the one that it has, or those of what it names."""
+    """Return the ways to spell an end: the one that it has, or those of what it names."""
     found = _NAMED.fullmatch(text)
     if found is None:
         return (End(*parse_endpoint(text)),)
@@ -81,14 +81,14 @@ def _resolve(text: str, node: Node, protocol: int) -> tuple[End, ...]:
 
 
 def _hosts(node: Node, port: int) -> Iterator[End]:
-    """Give the host's addresses, those on the devices of default routes first."""
+    """Yield the host's addresses, those on the devices of default routes first."""
     uplinks = {hop.link for route in node.host.routes.items if route.prefix.length == 0 for hop in route.nexthops}
     own = [item for item in node.host.addresses.items if item.scope == "global" and not item.address.is_loopback]
     yield from (End(item.address, port, HOST) for item in sorted(own, key=lambda item: item.link not in uplinks))
 
 
 def _pods(node: Node, namespace: str | None, name: str, port: str | None) -> Iterator[End]:
-    """Give a pod's addresses: as kubectl shows them, or those in the namespace that is called as the pod is."""
+    """Yield a pod's addresses: as kubectl shows them, or those in the namespace that is called as the pod is."""
     number = _number(port)
     found = [pod for pod in node.pods if pod.name == name and namespace in (None, pod.namespace) and pod.address is not None]
     if len({pod.namespace for pod in found}) > 1:
@@ -105,13 +105,13 @@ def _pods(node: Node, namespace: str | None, name: str, port: str | None) -> Ite
 
 
 def _owner(node: Node, address: Address) -> str | None:
-    """Give the pod namespace that has an address."""
+    """Return the pod namespace that has an address."""
     owners = (netns for netns in node.namespaces.values() if any(item.address == address for item in netns.addresses.items))
     return next((netns.name for netns in owners if netns.name != HOST), None)
 
 
 def _services(node: Node, found: re.Match[str], protocol: int) -> Iterator[End]:
-    """Give a service's addresses at the port that is asked for, by number or name; at its only one where none is."""
+    """Yield a service's addresses at the port that is asked for, by number or name; at its only one where none is."""
     services = [each for each in node.services if each.name == found["name"] and found["namespace"] in (None, each.namespace)]
     if len({each.namespace for each in services}) > 1:
         spaces = _list([each.namespace for each in services])

@@ -16,7 +16,7 @@ K = TypeVar("K")
 
 
 def settle_facts(node: Node, values: Mapping[str, object]) -> Node:
-    """Give the node in which every unknown fact that `values` names is known to have that value; the others stay unknown."""
+    """Return the node in which every unknown fact that `values` names is known to have that value; the others stay unknown."""
     namespaces = {name: _settle_namespace(namespace, values) for name, namespace in node.namespaces.items()}
     cilium = node.cilium
     if cilium is not None:

@@ -25,7 +25,7 @@ def parse_capabilities(status: str) -> frozenset[str]:
 
 
 def held_capabilities(status: Path = STATUS) -> frozenset[str]:
-    """Give the effective capabilities of this process."""
+    """Return the effective capabilities of this process."""
     return parse_capabilities(status.read_text(encoding="utf-8"))
 
 

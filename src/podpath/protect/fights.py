@@ -53,7 +53,7 @@ class Fights:
         return history is None or now >= history.held_until
 
     def list_fights(self, now: float) -> tuple[Fight, ...]:
-        """Give what is being fought over."""
+        """Return what is being fought over."""
         self._forget(now)
         return tuple(
             Fight(subject, len(history.times), history.held_until)
@@ -62,7 +62,7 @@ class Fights:
         )
 
     def next_mend(self, now: float) -> float | None:
-        """Give the seconds until something that is held back may be mended; None where nothing is."""
+        """Return the seconds until something that is held back may be mended; None where nothing is."""
         held = [history.held_until - now for history in self._histories.values() if history.held_until > now]
         return min(held, default=None)
 

@@ -171,11 +171,11 @@ class Monitor:
             raise
 
     def fileno(self) -> int:
-        """Give the descriptor that becomes readable with an event."""
+        """Return the descriptor that becomes readable with an event."""
         return self._socket.fileno()
 
     def events(self) -> list[Event]:
-        """Give what has happened, without waiting."""
+        """Return what has happened, without waiting."""
         found: list[Event] = []
         while True:
             try:
@@ -219,7 +219,7 @@ def dump_netconf(family: int) -> tuple[Netconf, ...]:
 
 
 def device_name(index: int) -> str | None:
-    """Give a device's name, `all` or `default`; None where it is gone."""
+    """Return a device's name, `all` or `default`; None where it is gone."""
     if index in {ALL, DEFAULT}:
         return "all" if index == ALL else "default"
     try:

@@ -42,7 +42,7 @@ def parse_tables(text: str, name: str, kind: type[T]) -> T:
 
 
 def find_line(text: str, place: Place) -> int:
-    """Give the line in which a key of a valid file is set: the statement by which it first comes about, read prefix by prefix."""
+    """Return the line in which a key of a valid file is set: the statement that first makes it, read prefix by prefix."""
     lines = text.split("\n")
     begin = 1
     for number in range(1, len(lines) + 1):

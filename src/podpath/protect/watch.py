@@ -60,15 +60,15 @@ class DirectoryWatch:
         self._start()
 
     def descriptors(self) -> tuple[int, ...]:
-        """Give what becomes readable when something changed, nothing while polling; another one after a directory was removed."""
+        """Return what becomes readable on a change, nothing while polling; another one after a directory was removed."""
         return () if self._inotify is None else (self._inotify.fileno(),)
 
     def pause(self) -> float:
-        """Give the seconds after which `changes` should be asked even if no descriptor became readable."""
+        """Return the seconds after which `changes` should be asked even if no descriptor became readable."""
         return max(0.0, self._next_look - time.monotonic())
 
     def changes(self) -> tuple[Change, ...]:
-        """Give what changed since it was last asked, without waiting."""
+        """Return what changed since it was last asked, without waiting."""
         seen = self._read() if self._inotify is not None else []
         now = time.monotonic()
         if now >= self._next_look:
@@ -85,7 +85,7 @@ class DirectoryWatch:
         return seen
 
     def close(self) -> None:
-        """Give the descriptor back."""
+        """Close the descriptor."""
         if self._inotify is not None:
             self._inotify.close()
             self._inotify = None

@@ -57,12 +57,12 @@ def quote_object(span: Span) -> Quote:
 
 
 def gap_object(gap: Gap) -> dict[str, object]:
-    """Give a gap as its quote and why."""
+    """Return a gap as its quote and why."""
     return {**quote_object(gap.span), "why": escape(gap.why)}
 
 
 def assumption_object(made: Assumption) -> dict[str, object]:
-    """Give an assumption with its meaning in words; the value itself may be of any type and is left out."""
+    """Return an assumption with its meaning in words; the value itself may be of any type and is left out."""
     return {
         "fact": escape(made.fact),
         "meaning": escape(made.meaning),
@@ -73,7 +73,7 @@ def assumption_object(made: Assumption) -> dict[str, object]:
 
 
 def branch_object(branch: Branch) -> dict[str, object]:
-    """Give a branch without its packets."""
+    """Return a branch without its packets."""
     return {
         "assumptions": [assumption_object(made) for made in branch.assumptions],
         "works": branch.works,
@@ -82,7 +82,7 @@ def branch_object(branch: Branch) -> dict[str, object]:
 
 
 def packet_object(trace: Trace) -> PacketObject:
-    """Give one packet's way."""
+    """Return one packet's way."""
     outcome = trace.outcome
     gone = isinstance(outcome, (Dropped, Rejected))
     left = outcome.packet if isinstance(outcome, (Delivered, Transmitted)) else None

@@ -9,7 +9,7 @@ from podpath.report.sentences.narrative import spell_claim, spell_link
 
 
 def finding_object(finding: Finding) -> dict[str, object]:
-    """Give a finding as the schemas have it."""
+    """Return a finding as the schemas have it."""
     return {
         "check": finding.check,
         "severity": finding.severity,

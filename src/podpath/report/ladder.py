@@ -75,7 +75,7 @@ def describe_post(post: Post, before: Post | None) -> str:
 
 
 def choose_steps(steps: Sequence[Step]) -> Iterator[Step | int]:
-    """Give the rows that are drawn, and for those left out between them how many they are."""
+    """Yield the rows that are drawn, and for those left out between them how many they are."""
     count = len(steps)
     if count <= MOST_STEPS:
         yield from steps

@@ -33,5 +33,5 @@ def spell_iso(time: float) -> str | None:
 
 
 def _rounded(time: float, zone: tzinfo) -> datetime:
-    """Give the wall clock to the nearest thousandth: sums of floats end in crumbs."""
+    """Return the wall clock to the nearest thousandth: sums of floats end in crumbs."""
     return to_wall(round(time, 3), zone)

@@ -26,7 +26,7 @@ class Style:
     """Columns that prose is wrapped to. Commands and evidence are never wrapped, so that they can be copied."""
 
     def paint(self, meaning: str, text: str) -> str:
-        """Give the text in the colour of its meaning, or as it is where colours are off."""
+        """Return the text in the colour of its meaning, or as it is where colours are off."""
         return f"\x1b[{SGR[meaning]}m{text}\x1b[0m" if self.colour and text else text
 
     @property

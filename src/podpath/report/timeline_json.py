@@ -38,7 +38,7 @@ def render_timeline_json(chronicle: Chronicle) -> str:
 
 
 def story_object(story: Story) -> dict[str, object]:
-    """Give a known chain that the logs show."""
+    """Return a known chain that the logs show."""
     chain = story.chain
     return {
         "chain": chain.name,

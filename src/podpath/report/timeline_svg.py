@@ -40,7 +40,7 @@ class _Scale(NamedTuple):
     last: float
 
     def x(self, time: float) -> float:
-        """Give the column of a moment; those outside stand at the edges."""
+        """Return the column of a moment; those outside stand at the edges."""
         share = (min(max(time, self.first), self.last) - self.first) / (self.last - self.first)
         return round(LEFT + share * (WIDTH - LEFT - RIGHT), 1)
 

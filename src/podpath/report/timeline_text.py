@@ -128,7 +128,7 @@ class _Row(NamedTuple):
 
 
 def _rows(chronicle: Chronicle, style: Style, zone: tzinfo) -> list[str]:
-    """Give what happened in order, with the ends of the window as lines of their own."""
+    """Return what happened in order, with the ends of the window as lines of their own."""
     rows = sorted(_events(chronicle, style), key=lambda row: (row.time, row.order))
     if not rows:
         return []

@@ -33,7 +33,7 @@ def render_walked(diagnosis: Diagnosis, style: Style) -> list[str]:
 
 
 def representative(conversation: Conversation) -> Branch | None:
-    """Give the branch that stands for the conversation: the first that fails where any does, else the likeliest."""
+    """Return the branch that stands for the conversation: the first that fails where any does, else the likeliest."""
     failing = next((branch for branch in conversation.branches if branch.works is False), None)
     if failing is not None and conversation.verdict in ("NEVER", "SOMETIMES"):
         return failing

@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 
 def span(text: str, name: str = "given") -> Span:
-    """Give a span whose text is these words."""
+    """Return a span whose text is these words."""
     return Span(Source(name=name, lines=(text,)), 1, 1)
 
 
@@ -69,7 +69,7 @@ class Parts:
 
 
 def given_node(*namespaces: Netns, **more: object) -> Node:
-    """Give a node of namespaces; `more` are fields of the Node."""
+    """Return a node of namespaces; `more` are fields of the Node."""
     found = {netns.name: netns for netns in namespaces}
     found.setdefault(HOST, given_netns(HOST))
     fields: Fields = {"name": "node", "namespaces": found, **more}
@@ -77,7 +77,7 @@ def given_node(*namespaces: Netns, **more: object) -> Node:
 
 
 def given_netns(name: str, *devices: str, complete: bool = True, netns: Fields | None = None, **parts: Any) -> Netns:  # noqa: ANN401  # the fields of Parts
-    """Give a namespace. `complete` tells whether its listings are whole; `netns` holds fields of the Netns."""
+    """Return a namespace. `complete` tells whether its listings are whole; `netns` holds fields of the Netns."""
     given = Parts(**parts)
     parsed = [_device(name, text) for text in devices]
     fields: Fields = {
@@ -106,7 +106,7 @@ def _connected(devices: Iterable[tuple[Link, list[InterfaceAddress]]]) -> Iterab
 
 
 def forwarding(**more: str) -> dict[str, str]:
-    """Give the sysctls of a host that forwards, and more: `rp_filter="1"` is that of `all`."""
+    """Return the sysctls of a host that forwards, and more: `rp_filter="1"` is that of `all`."""
     return {"net.ipv4.ip_forward": "1", **{f"net.ipv4.conf.all.{name}": value for name, value in more.items()}}
 
 
@@ -248,7 +248,7 @@ def given_fdb_entry(text: str) -> FdbEntry:
 
 
 def given_cilium(**options: str) -> Cilium:
-    """Give Cilium's configuration; underscores of the option names stand for dashes."""
+    """Return Cilium's configuration; underscores of the option names stand for dashes."""
     facts: dict[str, Fact[str]] = {}
     for name, value in options.items():
         key = name.replace("_", "-")
@@ -257,7 +257,7 @@ def given_cilium(**options: str) -> Cilium:
 
 
 def given_ovs(name: str, *ports: str, active: str | None = None) -> OvsBridge:
-    """Give an Open vSwitch bridge from its ports: `mgnt`, or `bond1: eth0 eth1`."""
+    """Return an Open vSwitch bridge from its ports: `mgnt`, or `bond1: eth0 eth1`."""
     parsed: dict[str, tuple[IfName, ...]] = {}
     for text in ports:
         port, _, interfaces = text.partition(": ")
@@ -266,18 +266,18 @@ def given_ovs(name: str, *ports: str, active: str | None = None) -> OvsBridge:
 
 
 def listening(*ports: int, protocol: int = 6) -> Listing[Socket]:
-    """Give a whole listing of sockets that listen on every address."""
+    """Return a whole listing of sockets that listen on every address."""
     sockets = tuple(Socket(protocol=protocol, local=None, port=port) for port in ports)
     return Listing(sockets, True, "ss -tuln")
 
 
 def unknown(fact: str, *values: T) -> Unknown[T]:
-    """Give a fact that may have each of these values, the likeliest first."""
+    """Return a fact that may have each of these values, the likeliest first."""
     return Unknown(fact, "look", tuple(Option(value, str(value)) for value in values))
 
 
 def with_sysctl(node: Node, key: str, value: str, netns: str = HOST) -> Node:
-    """Give the node with one sysctl set."""
+    """Return the node with one sysctl set."""
     before = node.namespaces[netns]
     after = replace(before, sysctls={**before.sysctls, key: Known(value, span(f"{key} = {value}"))})
     return replace(node, namespaces={**node.namespaces, netns: after})

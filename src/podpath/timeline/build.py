@@ -76,7 +76,7 @@ def _given_window(logs: Logs, told: Told, failed_at: float) -> Window:
 
 
 def _span(logs: Logs, window: Window | None) -> tuple[float, float]:
-    """Give from when to when events are looked at."""
+    """Return from when to when events are looked at."""
     if window is not None:
         return window.start - REACH, window.failed_at + AFTER
     reach = logs.reach

@@ -13,7 +13,7 @@ from podpath.timeline.chain import Chain, parse_chain
 
 @cache
 def load_chains() -> tuple[Chain, ...]:
-    """Give all known chains, ordered by name."""
+    """Return all known chains, ordered by name."""
     folder = resources.files("podpath.timeline").joinpath("chains")
     files = sorted((file for file in folder.iterdir() if file.name.endswith(".toml")), key=lambda file: file.name)
     return tuple(parse_chain(file.name.removesuffix(".toml"), file.read_text(encoding="utf-8")) for file in files)

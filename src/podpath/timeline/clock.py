@@ -22,7 +22,7 @@ class Clock:
     """When the kernel started, for its stamps: the boots of a log, the latest one last; None for one that nobody knows."""
 
     def of(self, name: str) -> Clock:
-        """Give the clock of one log: in its own zone, where it has one."""
+        """Return the clock of one log: in its own zone, where it has one."""
         zone = next((zone for part, zone in self.zones if part in name), None)
         return self if zone is None else replace(self, zone=zone)
 
@@ -37,5 +37,5 @@ _FIRST, _LAST = -62_000_000_000.0, 253_000_000_000.0
 
 
 def to_wall(time: float, zone: tzinfo) -> datetime:
-    """Give a moment on the wall clock of a zone; moments beyond what calendars hold are moved to the end of them."""
+    """Return a moment on the wall clock of a zone; moments beyond what calendars hold are moved to the end of them."""
     return datetime.fromtimestamp(min(max(time, _FIRST), _LAST), zone)

@@ -16,7 +16,7 @@ MOSTLY = 0.7
 
 
 def find_logs(source: Source) -> tuple[Source, ...]:
-    """Give the logs of a file: the file as a whole, or those of its blocks that are logs; none where there are none."""
+    """Return the logs of a file: the file as a whole, or those of its blocks that are logs; none where there are none."""
     share, _ = fit_log(source)
     if len(source.lines) > MANY_LINES or (share >= MOSTLY and not has_console_marks("\n".join(source.lines))):
         return (source,) if share >= LEAST else ()

@@ -44,7 +44,7 @@ def parse_duration(text: str) -> float | None:
 
 
 def parse_timeout(message: str) -> float | None:
-    """Give the timeout that a failure's message names; None where it names none. `timeout=10` is taken for seconds."""
+    """Return the timeout that a failure's message names; None where it names none. `timeout=10` is taken for seconds."""
     for pattern in _TIMEOUT:
         found = pattern.search(message)
         if found is not None:

@@ -147,7 +147,7 @@ def split_tagged(text: str) -> Parts:
 
 
 def numbered(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Give the lines that are not blank, each with its index and cut to a bearable width."""
+    """Yield the lines that are not blank, each with its index and cut to a bearable width."""
     for index, line in enumerate(lines):
         if line and not line.isspace():
             yield index, line[:LINE_WIDTH]

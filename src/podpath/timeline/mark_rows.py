@@ -27,7 +27,7 @@ _NAMED = re.compile(r"\(\?P<\w+>")
 
 
 def join_rows(rows: tuple[Row, ...]) -> re.Pattern[str]:
-    """Give one pattern that is found wherever one of the rows' is: most messages are none of theirs, which is seen at once."""
+    """Return one pattern that is found wherever one of the rows' is: most messages are none of theirs, which is seen at once."""
     return re.compile("|".join(f"(?:{_NAMED.sub('(?:', row.pattern.pattern)})" for row in rows))
 
 

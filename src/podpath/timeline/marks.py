@@ -242,7 +242,7 @@ _NETWORKED = re.compile(
 
 
 def weigh_mark(mark: Mark) -> float:
-    """Give the weight of what happened, 0 to 1."""
+    """Return the weight of what happened, 0 to 1."""
     weight = WEIGHTS[mark.kind]
     if mark.kind == "package":
         return 0.75 if _NETWORKED.search(mark.subject) else 0.4

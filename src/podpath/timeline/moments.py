@@ -73,6 +73,6 @@ _SLACK = 600.0
 
 
 def _latest(times: list[float], last: float) -> float | None:
-    """Give the latest moment that is not long after the last line; the earliest where all are."""
+    """Return the latest moment that is not long after the last line; the earliest where all are."""
     within = [time for time in times if time <= last + _SLACK]
     return max(within) if within else min(times, default=None)

@@ -53,7 +53,7 @@ class Logs:
 
 
 def reach_of(readings: Iterable[LogReading]) -> Reach | None:
-    """Give the first and the last moment of these logs; None where no event has a time."""
+    """Return the first and the last moment of these logs; None where no event has a time."""
     spans = [span for reading in readings if (span := _span(reading)) is not None]
     return Reach(min(span.first for span in spans), max(span.last for span in spans)) if spans else None
 
@@ -105,7 +105,7 @@ _RING = "dmesg"
 
 
 def _taken(source: Source, reference: float) -> float:
-    """Give when a log was taken at the latest; a source that says 1970 says nothing."""
+    """Return when a log was taken at the latest; a source that says 1970 says nothing."""
     return min(source.taken_at + _SLACK, reference) if source.taken_at else reference
 
 
@@ -119,7 +119,7 @@ def _gather(found: Sequence[_Log], readings: Sequence[LogReading], notes: Iterab
 
 
 def _reference(found: Sequence[_Log], readings: dict[int, LogReading], clock: Clock) -> float:
-    """Give the moment that missing years count back from: some months after the end of logs that name the year."""
+    """Return the moment that missing years count back from: some months after the end of logs that name the year."""
     dense = [reading for place, reading in readings.items() if not found[place].row.sparse]
     reach = reach_of(dense)
     return clock.now if reach is None else min(clock.now, reach.last + _HALF_YEAR)
@@ -131,7 +131,7 @@ _NESTED = re.compile(
 
 
 def _infer_zone(log: _Log, now: float) -> tzinfo | None:
-    """Give the zone of a log by the stamps with a zone that stand in its messages; None where there are none, or they differ."""
+    """Return the zone of a log by the stamps with a zone in its messages; None where there are none, or they differ."""
     source = log.source
     nested = [
         index for index, line in enumerate(source.lines) if "time=" in line or '"ts"' in line or "[20" in line or '"time' in line
@@ -163,7 +163,7 @@ def _infer_zone(log: _Log, now: float) -> tzinfo | None:
 
 
 def _kernel_lines(readings: Iterable[LogReading]) -> dict[str, list[float]]:
-    """Give when syslog has each message of the kernel."""
+    """Return when syslog has each message of the kernel."""
     times: dict[str, list[float]] = defaultdict(list)
     for reading in readings:
         lines = reading.source.lines
@@ -181,7 +181,7 @@ def _kernel_events(reading: LogReading) -> Iterator[tuple[str, float]]:
 
 
 def _infer_boots(source: Source, kernel: dict[str, list[float]], clock: Clock) -> tuple[float | None, ...]:
-    """Give when each boot of a ring buffer was: by messages that syslog has once, too; the caller's word for the last one."""
+    """Return when each boot of a ring buffer was: by messages that syslog has once, too; the caller's word for the last one."""
     boots: list[list[float]] = [[] for _ in range(count_boots(source.lines))]
     counter = BootCounter()
     seen: Counter[str] = Counter()

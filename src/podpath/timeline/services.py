@@ -74,7 +74,7 @@ _ANY = re.compile("|".join(service.names.pattern for service in SERVICES), re.IG
 
 
 def find_service(text: str) -> Service | None:
-    """Give the service that a unit, a description or a program stands for; None where none of these is named."""
+    """Return the service that a unit, a description or a program stands for; None where none of these is named."""
     if _ANY.search(text) is None:
         return None
     return next((service for service in SERVICES if service.names.search(text)), None)

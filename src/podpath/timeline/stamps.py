@@ -40,7 +40,7 @@ class WallClock:
         self._starts: dict[tuple[int, int, int, int], float | None] = {}
 
     def place(self, date: tuple[int, int, int], hour: int, minute: int, second: float) -> float | None:
-        """Give the moment of a date and time; None where there is no such date."""
+        """Return the moment of a date and time; None where there is no such date."""
         key = (*date, hour)
         if key not in self._starts:
             if len(self._starts) >= _MOST:
@@ -72,7 +72,7 @@ class WallClock:
 
 
 def start_of_hour(date: tuple[int, int, int], hour: int, zone: tzinfo) -> float | None:
-    """Give the moment that an hour of a date starts; None where there is no such date."""
+    """Return the moment that an hour of a date starts; None where there is no such date."""
     try:
         return datetime(*date, hour, tzinfo=zone).timestamp()
     except (ValueError, OverflowError):

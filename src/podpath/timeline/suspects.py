@@ -35,7 +35,7 @@ class Suspect(NamedTuple):
 
 
 def mark_events(readings: Sequence[LogReading], first: float, last: float) -> tuple[Marked, ...]:
-    """Give the events between two moments that mean something, in the order of time."""
+    """Return the events between two moments that mean something, in the order of time."""
     found: list[Marked] = []
     for reading in readings:
         for place, time in enumerate(reading.times):
@@ -73,7 +73,7 @@ _HALF = 120.0
 
 
 def _closeness(before: float, window: Window) -> float:
-    """Give 1 within a window that both ends are known of; less with distance where its beginning is a guess."""
+    """Return 1 within a window that both ends are known of; less with distance where its beginning is a guess."""
     if window.last_ok is not None and window.last_ok <= window.began:
         return 1.0 - 0.2 * min(max(before, 0.0) / max(window.began - window.start, 1.0), 1.0)
     return 0.4 + 0.6 * math.pow(0.5, max(before, 0.0) / _HALF)

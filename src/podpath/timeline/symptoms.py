@@ -63,7 +63,7 @@ class Failure:
 
 
 def find_window(readings: Sequence[LogReading], told: Collection[Span] = ()) -> Window | None:
-    """Give the window that the logs' own failures make; None where they tell of none.
+    """Return the window that the logs' own failures make; None where they tell of none.
 
     `told` are lines that other evidence takes for failures in question: where some are events, only these count.
     """
@@ -106,7 +106,7 @@ def _list_candidates(reading: LogReading) -> Iterator[_Candidate]:
 
 
 def _find_onset(candidates: Sequence[_Candidate]) -> Failure | None:
-    """Give the first failure of the run that has most of them: a single one hours before is another matter."""
+    """Return the first failure of the run that has most of them: a single one hours before is another matter."""
     runs: list[list[_Candidate]] = []
     for candidate in candidates:
         if runs and candidate.time - runs[-1][-1].time <= _PAUSE:
@@ -129,7 +129,7 @@ def _weigh_run(run: Sequence[_Candidate]) -> float:
 
 
 def find_failures(reading: LogReading, first: float = -inf, last: float = inf) -> Iterator[Failure]:
-    """Give the failed connections that a log tells of between two moments, those without a time left out."""
+    """Yield the failed connections that a log tells of between two moments, those without a time left out."""
     lines = reading.source.lines
     start, end = _line_range(reading, first, last) if first > -inf or last < inf else (0, len(lines))
     for place, _ in _places_at(reading, [start + index for index in find_lines(lines[start:end], _SIGNS)]):
@@ -139,7 +139,7 @@ def find_failures(reading: LogReading, first: float = -inf, last: float = inf) -
 
 
 def _line_range(reading: LogReading, first: float, last: float) -> tuple[int, int]:
-    """Give the lines within which all events between two moments stand."""
+    """Return the lines within which all events between two moments stand."""
     places = [place for place, time in enumerate(reading.times) if first <= time <= last]
     if not places:
         return 0, 0
@@ -163,7 +163,7 @@ def read_failure(event: Event) -> Failure | None:
 
 
 def find_lines(lines: Sequence[str], signs: Sequence[str]) -> list[int]:
-    """Give the indices of lines that hold one of the signs: many lines are searched at once."""
+    """Return the indices of lines that hold one of the signs: many lines are searched at once."""
     found: set[int] = set()
     for start in range(0, len(lines), _CHUNK):
         chunk = lines[start : start + _CHUNK]
@@ -175,7 +175,7 @@ def find_lines(lines: Sequence[str], signs: Sequence[str]) -> list[int]:
 
 
 def _places_at(reading: LogReading, indices: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Give the indices of the events that these lines belong to, each once, with the line's."""
+    """Yield the indices of the events that these lines belong to, each once, with the line's."""
     if not indices:
         return
     first = reading.source.first_line
@@ -190,7 +190,7 @@ def _places_at(reading: LogReading, indices: Sequence[int]) -> Iterator[tuple[in
 
 
 def _last_success(readings: Sequence[LogReading], onset: Failure) -> Event | None:
-    """Give the last event before the first failure, in the same log, in which its writer says that it worked."""
+    """Return the last event before the first failure, in the same log, in which its writer says that it worked."""
     span = onset.event.span
     reading = next(reading for reading in readings if reading.source is span.source)
     later = bisect_left(reading.events, span.line, key=lambda event: event.span.line)

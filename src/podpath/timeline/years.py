@@ -13,7 +13,7 @@ _AHEAD = 86_400.0
 
 
 def first_year(months: Iterable[int], last: tuple[int, int], clock: Clock) -> int:
-    """Give the year of the first of these months, so that the last stamp (month, day) is the latest that is not in the future."""
+    """Return the year of the first of these months, so that the last stamp (month, day) is the latest not in the future."""
     turns = 0
     before = 0
     for month in months:

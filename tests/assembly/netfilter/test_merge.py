@@ -32,7 +32,7 @@ LIST, RULES = "iptables -t filter -nvL FORWARD", "iptables -S FORWARD"
 
 
 def forward(*outputs: Output) -> Known[Chain] | Unknown[Chain]:
-    """Give the chain FORWARD of filter."""
+    """Return the chain FORWARD of filter."""
     return table(netfilter(*outputs), "filter").chains["FORWARD"]
 
 

@@ -17,7 +17,7 @@ def rule_of(text: str) -> Rule:
 
 
 def option_of(text: str) -> MatchOption:
-    """Give the one option of the one match or target."""
+    """Return the one option of the one match or target."""
     rule = rule_of(text)
     options = [option for match in rule.matches for option in match.options] + list(rule.target.options if rule.target else ())
     assert len(options) == 1

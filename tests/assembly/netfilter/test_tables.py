@@ -15,7 +15,7 @@ HEADER = " pkts bytes target     prot opt in     out     source               de
 
 
 def placed(*texts: str, commands: tuple[str | None, ...] = ()) -> dict[str, dict[str, list[int]]]:
-    """Give the lines of each chain by table; the lines of all texts are counted through."""
+    """Return the lines of each chain by table; the lines of all texts are counted through."""
     found: dict[str, dict[str, list[int]]] = {}
     records: list[RulesetRecord] = []
     line = 1

@@ -16,7 +16,7 @@ from tests.command import podpath
 
 
 def shown(host: str, number: int, device: str = "eth0", forward: int = 1) -> str:
-    """Give what somebody types on a node."""
+    """Return what somebody types on a node."""
     return f"""
 root@{host}:~# ip addr show {device}
 2: {device}: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc mq state UP group default qlen 1000
@@ -47,7 +47,7 @@ def ticket(*blocks: str) -> list[tuple[Source, Reading]]:
 
 
 def parted(*blocks: str) -> dict[str, int]:
-    """Give the nodes of a ticket with how many outputs are taken for each."""
+    """Return the nodes of a ticket with how many outputs are taken for each."""
     return {host.name: len(host.read) for host in part_by_host(ticket(*blocks))}
 
 

@@ -58,7 +58,7 @@ KINDS = [
 
 
 def rows(packets: Packets) -> list[tuple[object, ...]]:
-    """Give each packet's columns, ARP and quotes, with addresses in place of their numbers."""
+    """Return each packet's columns, ARP and quotes, with addresses in place of their numbers."""
     columns = packets.columns
     names = [field.name for field in fields(Columns) if field.name not in {"time", "offset"}]
     values = {name: getattr(columns, name).tolist() for name in names}

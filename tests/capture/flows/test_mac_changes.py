@@ -25,7 +25,7 @@ def columns_of(made: Sequence[Frame]) -> Columns:
 
 
 def rows_of(made: Sequence[Frame], size: int = 1000, most: int = 1000) -> list[int]:
-    """Give the rows, looking at so many frames at once."""
+    """Yield the rows, looking at so many frames at once."""
     columns = columns_of(made)
 
     def slabs() -> Iterator[tuple[int, Columns]]:

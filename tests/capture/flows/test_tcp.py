@@ -65,7 +65,7 @@ class Talk:
 
 
 def where(mask: np.ndarray) -> list[int]:
-    """Give the numbers of the packets of a mask."""
+    """Return the numbers of the packets of a mask."""
     return [int(row) + 1 for row in np.flatnonzero(mask)]
 
 
@@ -230,7 +230,7 @@ def test_packets_are_what_a_loop_says(slab: int, talk: list[Packet]) -> None:
 
 
 def asked(path: Path, expression: str) -> list[int]:
-    """Give the packets that tshark finds."""
+    """Return the packets that tshark finds."""
     done = subprocess.run(
         ["tshark", "-n", "-r", str(path), "-Y", expression, "-T", "fields", "-e", "frame.number"],
         capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,

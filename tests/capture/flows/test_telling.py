@@ -26,7 +26,7 @@ def handshake(port: int) -> list[bytes]:
 
 
 def telling(made: list[bytes]) -> list[int]:
-    """Give the rows that tell something."""
+    """Return the rows that tell something."""
     return [int(row) for row in select_telling(read_capture(frames.pcap(made)).packets)]
 
 

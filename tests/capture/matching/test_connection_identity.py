@@ -10,7 +10,7 @@ from tests.capture import frames
 
 
 def numbers(*segments: bytes) -> tuple[list[int], list[int]]:
-    """Give the instance of each segment, and the client's number of each instance."""
+    """Return the instance of each segment, and the client's number of each instance."""
     capture = read_capture(frames.pcap([frames.ethernet(0x0800, frames.ipv4(6, segment)) for segment in segments]))
     found = find_instances(Joined([CapturedFile(name="a", capture=capture)]))
     return found.number.tolist(), found.client_isn.tolist()

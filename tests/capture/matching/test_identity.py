@@ -27,7 +27,7 @@ STAMPS = struct.pack(">BBBBII", 1, 1, 8, 10, 5000, 4000)
 
 
 def keys(*packets: bytes, identified: bool = True) -> list[int]:
-    """Give the keys of IP packets, in Ethernet."""
+    """Return the keys of IP packets, in Ethernet."""
     data = frames.pcap([frames.ethernet(0x0800, packet) for packet in packets])
     columns = read_capture(data).packets.columns
     digest = digest_payloads(columns, np.frombuffer(data, np.uint8), 64, without_numbers(columns))

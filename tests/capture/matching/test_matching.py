@@ -15,7 +15,7 @@ SEEDS = range(12)
 
 
 def places(world: World, matching: Matching, way: Way) -> list[int]:
-    """Give the places of the points that a way passes."""
+    """Return the places of the points that a way passes."""
     names = [hop.name for hop in world.hops]
     return [names.index(matching.points[passage.point].file) for passage in way.passages]
 

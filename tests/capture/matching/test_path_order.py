@@ -19,7 +19,7 @@ def cooked(ifindex: int, kind: int, packet: bytes) -> bytes:
 
 
 def order(*shots: tuple[int, int, int, bytes]) -> list[int]:
-    """Give the devices that the client's packets pass, of packets at times on devices."""
+    """Return the devices that the client's packets pass, of packets at times on devices."""
     data = write_pcap([Shot(10**18 + at, cooked(ifindex, kind, packet)) for at, ifindex, kind, packet in shots], link_type=276)
     matching = match_captures([CapturedFile(name="any", capture=read_capture(data))])
     return [int(matching.points[passage.point].device.split()[1]) for passage in matching.connection(0).forward.passages]

@@ -16,7 +16,7 @@ Segment = tuple[bool, int, int, int, int]
 
 
 def restore(segments: list[Segment], port: int = 40_000) -> list[tuple[int, int]]:
-    """Give the numbers of one connection's packets as on the wire."""
+    """Return the numbers of one connection's packets as on the wire."""
     values = empty_arrays(len(segments))
     values["version"][:], values["protocol"][:] = 4, TCP
     for row, (client, flags, seq, ack, payload) in enumerate(segments):

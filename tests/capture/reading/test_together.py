@@ -30,7 +30,7 @@ class Threads:
 
     @staticmethod
     def share(size: int) -> memoryview:
-        """Give zeros."""
+        """Return zeros."""
         return memoryview(bytearray(size))
 
     @staticmethod
@@ -73,7 +73,7 @@ def assert_same(one: Capture, other: Capture) -> None:
 
 
 def mixture(count: int) -> list[bytes]:
-    """Give packets of every kind, in an order that repeats nothing."""
+    """Return packets of every kind, in an order that repeats nothing."""
     draw = np.random.default_rng(7)
     return [KINDS[kind] for kind in draw.integers(0, len(KINDS), count).tolist()]
 

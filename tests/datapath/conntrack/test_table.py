@@ -22,7 +22,7 @@ MASQUERADED = ConntrackEntry(
 
 
 def key_of(entry: ConnTuple, kind: int = 0) -> tuple[int, int, int, int, int, int, int]:
-    """Give a tuple's key in the default zone."""
+    """Return a tuple's key in the default zone."""
     return tuple_key(entry, kind, 0)
 
 

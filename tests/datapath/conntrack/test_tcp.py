@@ -26,7 +26,7 @@ SEGMENTS = st.builds(
 
 
 def settings(**sysctls: str) -> ConntrackSettings:
-    """Give the settings of a namespace with these sysctls."""
+    """Return the settings of a namespace with these sysctls."""
     node = given(sysctls={f"net.netfilter.nf_conntrack_{key}": value for key, value in sysctls.items()})
     return ConntrackSettings(Sender(node).walk, node.netns)
 

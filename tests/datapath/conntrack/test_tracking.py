@@ -22,7 +22,7 @@ POD, SERVER = "10.244.0.5", "198.51.100.7"
 
 
 def states(node: Given, *packets: tuple[Packet, str, str]) -> list[str]:
-    """Give what each packet is to conntrack, one after another through the router."""
+    """Return what each packet is to conntrack, one after another through the router."""
     sender = Sender(node)
     return [sender.forward(packet, iif=iif, oif=oif)[1].ctinfo for packet, iif, oif in packets]
 

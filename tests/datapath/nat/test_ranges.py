@@ -9,7 +9,7 @@ from podpath.net.addresses import Address, Family
 
 
 def value(text: str) -> int:
-    """Give an address as a number."""
+    """Return an address as a number."""
     return Address.parse(text).value
 
 

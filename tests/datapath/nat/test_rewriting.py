@@ -14,7 +14,7 @@ CLIENT, VIP, POD, NODE = (Address.parse(text) for text in ("10.244.0.5", "10.96.
 
 
 def both_ways() -> Connection:
-    """Give a connection whose source and destination are translated."""
+    """Return a connection whose source and destination are translated."""
     original = ConnTuple(CLIENT, VIP, protocols.TCP, 40000, 80)
     connection = Connection(original, ConnTuple(POD, NODE, protocols.TCP, 8080, 1024))
     connection.src_nat = connection.dst_nat = True

@@ -22,7 +22,7 @@ def verdict_of(node: Given, hook: str = "FORWARD") -> object:
 
 
 def matched_rules(node: Given, hook: str = "FORWARD") -> list[tuple[str, int]]:
-    """Give the rules that a SYN matched at a hook, by chain and position."""
+    """Return the rules that a SYN matched at a hook, by chain and position."""
     sender = Sender(node)
     sender.send(sender.skb(tcp(), iif="cni0", oif="eth0"), hook)
     return [(hit.rule.chain, hit.rule.position) for hit in sender.walk.matched]

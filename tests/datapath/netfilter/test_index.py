@@ -56,7 +56,7 @@ PACKETS = st.builds(
 
 
 def outcome(node: Given, packet: Packet, mark: int, *, indexed: bool) -> tuple[object, ...]:
-    """Give everything that a table does to a packet: verdict, mark, and the rules that matched."""
+    """Return everything that a table does to a packet: verdict, mark, and the rules that matched."""
     engine = Engine(node.node)
     engine.rulesets["host", 4] = Ruleset(node.netns, 4, indexed=indexed)
     sender = Sender(node, engine=engine)
@@ -86,7 +86,7 @@ def services(count: int) -> list[str]:
 
 
 def chain_rules(count: int) -> tuple[Rule, ...]:
-    """Give the rules of a KUBE-SERVICES chain."""
+    """Return the rules of a KUBE-SERVICES chain."""
     table = given_tables(given_rules(*services(count), chains=["KUBE-SERVICES"]))[0]
     fact = table.chains["KUBE-SERVICES"]
     return tuple(fact.value.rules)  # type: ignore[union-attr]  # a known chain

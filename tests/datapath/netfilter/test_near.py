@@ -21,7 +21,7 @@ KUBE_FIRST = (
 def misses(
     *rules: str, policy: str = "ACCEPT", chains: tuple[str, ...] = (), flags: int = protocols.SYN
 ) -> list[tuple[str, str]]:
-    """Give the near misses of a segment from a pod: the line, and what is said of it."""
+    """Return the near misses of a segment from a pod: the line, and what is said of it."""
     sender = Sender(given(given_rules(*rules, policy=policy, chains=chains)))
     skb = sender.skb(tcp(flags=flags), iif="lxc1", oif="eth0")
     sender.send(skb, "PREROUTING", "FORWARD")

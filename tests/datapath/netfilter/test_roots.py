@@ -14,14 +14,14 @@ from tests.datapath.given import Given, Sender, every_branch, given, given_rules
 
 
 def shown(*rules: str, chains: Iterable[str], table: str = "filter") -> Table:
-    """Give a table of which the evidence shows these user chains only."""
+    """Return a table of which the evidence shows these user chains only."""
     whole = given_tables(given_rules(*rules, table=table, chains=chains), complete=False)[0]
     kept = {name: whole.chains[name] for name in chains}
     return Table(name=table, family=4, flavour="nft", chains=kept, complete=False)
 
 
 def node_of(table: Table) -> Given:
-    """Give a node with that part of a table."""
+    """Return a node with that part of a table."""
     return with_netfilter(given(), Netfilter(tables=(table,), complete=False))
 
 

@@ -8,7 +8,7 @@ from tests.datapath.given import Given, Sender, given, given_rules, tcp
 
 
 def branches(node: Given, hook: str = "FORWARD") -> list[tuple[str, int, list[object]]]:
-    """Give verdict, mark and assumed values of every branch of a SYN at a hook."""
+    """Return verdict, mark and assumed values of every branch of a SYN at a hook."""
 
     def run(choices: Choices) -> tuple[str, int, list[object]]:
         sender = Sender(node, choices)

@@ -40,7 +40,7 @@ class Watched(Sequence[Rule]):
 
 
 def watched_node() -> tuple[Watched, Sender]:
-    """Give a node whose chain A watches its rules, and a packet's sender."""
+    """Return a node whose chain A watches its rules, and a packet's sender."""
     node = given(given_rules("FORWARD -m conntrack --ctstate NEW -p tcp -j A", "A -p udp -j DROP", "A -j ACCEPT", chains=("A",)))
     fact = node.netns.netfilter[4].tables[0].chains["A"]
     assert isinstance(fact, Known)

@@ -12,7 +12,7 @@ from podpath.testing.nodes import given_netns, given_route
 
 
 def implied(netns: Netns) -> set[str]:
-    """Give the routes that were added, in words."""
+    """Return the routes that were added, in words."""
     links = {str(link.name): link for link in netns.links.items}
     return {spell(route) for route in complete_routes(netns, links, 4) if route not in netns.routes.items}
 

@@ -16,7 +16,7 @@ def look(dst: str, *routes: str, tos: int = 0, oif: str | None = None, down: fro
 
 
 def line(found: FibResult) -> str:
-    """Give the words of the route that was found."""
+    """Return the words of the route that was found."""
     return found.spans[0].text if found.spans else found.error
 
 

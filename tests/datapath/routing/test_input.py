@@ -24,7 +24,7 @@ def arrive(
 
 
 def why(decided: InputRoute) -> str:
-    """Give the reason as a sentence."""
+    """Return the reason as a sentence."""
     return spell_reason(decided.reason) if decided.reason is not None else ""
 
 

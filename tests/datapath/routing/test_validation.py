@@ -18,7 +18,7 @@ DEVICES = ("eth0 192.0.2.2/24", "cilium_host 10.1.0.1/32", "lxc1", "numbered 10.
 
 
 def given(sysctls: dict[str, str], **parts: object) -> Node:
-    """Give a host whose pods are reached over `cilium_host`, not over the device that they send on."""
+    """Return a host whose pods are reached over `cilium_host`, not over the device that they send on."""
     fields: Fields = {"routes": ROUTES, "sysctls": sysctls, **parts}
     return given_node(given_netns("host", *DEVICES, **fields))
 
@@ -32,7 +32,7 @@ def check(node: Node, src: str, link: str, *answers: int, oif: str | None = "eth
 
 
 def rp(everywhere: str, own: str, link: str = "lxc1") -> dict[str, str]:
-    """Give rp_filter of `all` and of a device."""
+    """Return rp_filter of `all` and of a device."""
     return {"net.ipv4.conf.all.rp_filter": everywhere, f"net.ipv4.conf.{link}.rp_filter": own}
 
 

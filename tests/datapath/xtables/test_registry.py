@@ -36,13 +36,13 @@ def answers(checks: tuple[Check, ...]) -> list[bool | Doubt]:
 
 
 def example_matches() -> list[Match]:
-    """Give the matches of all examples."""
+    """Return the matches of all examples."""
     chain = given_tables(EXAMPLES)[0].chains["FORWARD"]
     return [match for rule in chain.value.rules for match in rule.matches]  # type: ignore[union-attr]  # a known chain
 
 
 def spelled(match: Match) -> set[tuple[str, str]]:
-    """Give a match's options, as iptables knows them."""
+    """Return a match's options, as iptables knows them."""
     options = {(match.name, option.name) for option in match.options}
     return options | ({("tcp", "syn")} if ("tcp", "tcp-flags") in options else set())
 

@@ -18,7 +18,7 @@ SYN, ACK, RST = protocols.SYN, protocols.ACK, protocols.RST
 
 
 def after(*rules: str, table: str = "mangle", packet: Packet | None = None, mark: int = 0) -> tuple[Packet, int]:
-    """Give packet and mark behind PREROUTING with these rules."""
+    """Return packet and mark behind PREROUTING with these rules."""
     sender = Sender(given(given_rules(*(f"PREROUTING {rule}" for rule in rules), table=table)))
     skb = sender.skb(packet or tcp(), mark=mark)
     sender.send(skb, "PREROUTING")

@@ -8,7 +8,7 @@ from tests.evidence.consoles import block, read, recorded
 
 
 def bridges(reading: Reading) -> list[BridgeRecord]:
-    """Give the bridges of a reading."""
+    """Return the bridges of a reading."""
     return [record for record in reading.records if isinstance(record, BridgeRecord)]
 
 

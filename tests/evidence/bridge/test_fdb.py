@@ -7,7 +7,7 @@ from tests.evidence.consoles import block, read, recorded, stated
 
 
 def entries(reading: Reading) -> list[FdbRecord]:
-    """Give the entries of a reading."""
+    """Return the entries of a reading."""
     return [record for record in reading.records if isinstance(record, FdbRecord)]
 
 

@@ -8,7 +8,7 @@ from tests.evidence.consoles import block, read, recorded, stated
 
 
 def ports(reading: Reading) -> dict[str, BridgePortRecord]:
-    """Give the ports of a reading by name."""
+    """Return the ports of a reading by name."""
     return {record.port: record for record in reading.records if isinstance(record, BridgePortRecord)}
 
 

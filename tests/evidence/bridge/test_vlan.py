@@ -32,7 +32,7 @@ JSON = """
 
 
 def vlans(reading: Reading) -> list[BridgeVlanRecord]:
-    """Give the VLANs of a reading."""
+    """Return the VLANs of a reading."""
     return [record for record in reading.records if isinstance(record, BridgeVlanRecord)]
 
 

@@ -13,12 +13,12 @@ from tests.evidence.consoles import block, read, recorded, stated
 
 
 def links(reading: Reading) -> dict[str, LinkRecord]:
-    """Give the devices of a reading by name."""
+    """Return the devices of a reading by name."""
     return {record.name: record for record in reading.records if isinstance(record, LinkRecord)}
 
 
 def addresses(reading: Reading) -> list[AddressRecord]:
-    """Give the addresses of a reading."""
+    """Return the addresses of a reading."""
     return [record for record in reading.records if isinstance(record, AddressRecord)]
 
 

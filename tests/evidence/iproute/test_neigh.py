@@ -10,7 +10,7 @@ from tests.evidence.consoles import block, read, recorded, stated
 
 
 def neighbours(reading: Reading) -> dict[str, NeighbourRecord]:
-    """Give the neighbours of a reading by address."""
+    """Return the neighbours of a reading by address."""
     return {str(record.address): record for record in reading.records if isinstance(record, NeighbourRecord)}
 
 

@@ -15,12 +15,12 @@ from tests.evidence.consoles import block, read, recorded, stated
 
 
 def routes(reading: Reading) -> list[RouteRecord]:
-    """Give the routes of a reading."""
+    """Return the routes of a reading."""
     return [record for record in reading.records if isinstance(record, RouteRecord)]
 
 
 def route_to(reading: Reading, prefix: str, table: str | None = None) -> RouteRecord:
-    """Give the route to a prefix."""
+    """Return the route to a prefix."""
     return next(record for record in routes(reading) if str(record.prefix) == prefix and record.table == table)
 
 

@@ -10,7 +10,7 @@ from tests.evidence.consoles import block, read
 
 
 def answer(text: str, command: str | None = None) -> RouteAnswer:
-    """Give the one answer of a block without gaps."""
+    """Return the one answer of a block without gaps."""
     reading = read(block(text, command))
     assert not reading.gaps
     (found,) = [one.statement for one in reading.records if isinstance(one, StatementRecord)]

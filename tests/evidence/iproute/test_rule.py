@@ -12,7 +12,7 @@ from tests.evidence.consoles import block, read, recorded, stated
 
 
 def rules(reading: Reading) -> dict[int | None, PolicyRuleRecord]:
-    """Give the rules of a reading by priority."""
+    """Return the rules of a reading by priority."""
     return {record.priority: record for record in reading.records if isinstance(record, PolicyRuleRecord)}
 
 
@@ -26,7 +26,7 @@ def test_text_and_json_give_the_same_records(text: str, structured: str) -> None
 
 @pytest.fixture(params=["ip-rule", "ip-j-rule"])
 def listing(request: pytest.FixtureRequest) -> dict[int | None, PolicyRuleRecord]:
-    """Give the recorded rules, read from each form."""
+    """Provide the recorded rules, read from each form."""
     return rules(read(recorded(request.param)))
 
 

@@ -34,7 +34,7 @@ NOT_TOLD = {
 
 
 def given_text(text: str, command: str | None = None) -> Source:
-    """Give a block with that text."""
+    """Return a block with that text."""
     return block(dedent(text), command)
 
 
@@ -58,7 +58,7 @@ def said(text: str) -> Rule:
 
 
 def pairs(saved: Source, listings: Iterator[tuple[str, Source]]) -> Iterator[tuple[RuleText, RuleText]]:
-    """Give each rule as iptables-save and as `-L` show it."""
+    """Yield each rule as iptables-save and as `-L` show it."""
     tables = {record.table: record for record in read_rules(saved).records if isinstance(record, RulesetRecord)}
     for table, listing in listings:
         reading = read_listing(listing)

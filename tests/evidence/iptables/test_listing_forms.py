@@ -15,7 +15,7 @@ FORMS = (*MATCHES, *TARGETS)
 
 
 def option_of(group: str) -> str:
-    """Give the option that a group stands for."""
+    """Return the option that a group stands for."""
     return group.removeprefix("no_").removeprefix("flag_").replace("_", "-")
 
 

@@ -42,23 +42,23 @@ COMMIT
 
 
 def given_text(text: str, command: str | None = None, name: str = "ticket.md") -> Source:
-    """Give a block with that text."""
+    """Return a block with that text."""
     return block(dedent(text), command, name)
 
 
 def rulesets(reading: Reading) -> list[RulesetRecord]:
-    """Give the records of table blocks."""
+    """Return the records of table blocks."""
     return [record for record in reading.records if isinstance(record, RulesetRecord)]
 
 
 def only(text: str, command: str | None = None, name: str = "ticket.md") -> RulesetRecord:
-    """Give the one table block of a text."""
+    """Return the one table block of a text."""
     (record,) = rulesets(read_rules(given_text(text, command, name)))
     return record
 
 
 def lines_of(record: RulesetRecord) -> dict[str, list[int]]:
-    """Give the line of each rule, by chain."""
+    """Return the line of each rule, by chain."""
     return {name: [rule.span.line for rule in chain.rules] for name, chain in record.chains.items()}
 
 

@@ -18,7 +18,7 @@ nf_conntrack          180224  3 xt_conntrack,nf_nat,nf_conntrack_netlink
 
 
 def modules(reading: Reading) -> list[tuple[str, tuple[str, ...], bool]]:
-    """Give name, users and whether it is loaded of each module."""
+    """Return name, users and whether it is loaded of each module."""
     return [(record.name, record.used_by, record.loaded) for record in reading.records if isinstance(record, ModuleRecord)]
 
 

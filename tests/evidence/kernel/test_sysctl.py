@@ -11,7 +11,7 @@ from tests.evidence.consoles import block, read, recorded
 
 
 def settings(reading: Reading) -> dict[str, str]:
-    """Give the values of a reading by key."""
+    """Return the values of a reading by key."""
     return {record.key: record.value for record in reading.records if isinstance(record, SysctlRecord) and not record.missing}
 
 

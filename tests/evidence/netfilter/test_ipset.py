@@ -20,12 +20,12 @@ def recorded(name: str) -> Source:
 
 
 def sets(reading: Reading) -> dict[str, IpSetRecord]:
-    """Give the sets by name."""
+    """Return the sets by name."""
     return {record.name: record for record in reading.records if isinstance(record, IpSetRecord)}
 
 
 def members(reading: Reading) -> Mapping[str, list[tuple[tuple[str, ...], bool]]]:
-    """Give the members by set, with whether they are exceptions."""
+    """Return the members by set, with whether they are exceptions."""
     found: dict[str, list[tuple[tuple[str, ...], bool]]] = {}
     for record in reading.records:
         if isinstance(record, IpSetEntryRecord):

@@ -9,7 +9,7 @@ from tests.evidence.consoles import block, read, recorded
 
 
 def neighbours(reading: Reading) -> list[NeighbourRecord]:
-    """Give the neighbours of a reading."""
+    """Return the neighbours of a reading."""
     return [record for record in reading.records if isinstance(record, NeighbourRecord)]
 
 

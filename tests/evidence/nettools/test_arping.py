@@ -8,7 +8,7 @@ from tests.evidence.consoles import block, read
 
 
 def answers(text: str) -> list[ArpAnswer]:
-    """Give the answers of a block."""
+    """Return the answers of a block."""
     records = [one for one in read(block(text)).records if isinstance(one, StatementRecord)]
     return [one.statement for one in records if isinstance(one.statement, ArpAnswer)]
 

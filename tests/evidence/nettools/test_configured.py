@@ -8,7 +8,7 @@ from tests.evidence.consoles import block, read
 
 
 def wanted(text: str) -> dict[str, ConfiguredDevice]:
-    """Give the devices of a block without gaps, by name."""
+    """Return the devices of a block without gaps, by name."""
     reading = read(block(text))
     assert not reading.gaps
     found = [one.statement for one in reading.records if isinstance(one, StatementRecord)]

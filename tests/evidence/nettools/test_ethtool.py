@@ -9,7 +9,7 @@ from tests.evidence.consoles import block, read
 
 
 def stated(text: str, command: str | None = None) -> list[object]:
-    """Give the statements of a block without gaps."""
+    """Return the statements of a block without gaps."""
     reading = read(block(text, command))
     assert not reading.gaps
     return [one.statement for one in reading.records if isinstance(one, StatementRecord)]

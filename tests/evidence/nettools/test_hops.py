@@ -8,7 +8,7 @@ from tests.evidence.consoles import block, read
 
 
 def hops(text: str, command: str | None = None) -> list[Hop]:
-    """Give the hops of a block."""
+    """Return the hops of a block."""
     records = [one for one in read(block(text, command)).records if isinstance(one, StatementRecord)]
     return [one.statement for one in records if isinstance(one.statement, Hop)]
 

@@ -8,7 +8,7 @@ from tests.evidence.consoles import block, read
 
 
 def managed(text: str) -> list[ManagedDevice]:
-    """Give the devices of a block without gaps."""
+    """Return the devices of a block without gaps."""
     reading = read(block(text))
     assert not reading.gaps
     found = [one.statement for one in reading.records if isinstance(one, StatementRecord)]

@@ -9,7 +9,7 @@ from tests.evidence.consoles import block, read, recorded
 
 
 def routes(reading: Reading) -> dict[str, RouteRecord]:
-    """Give the routes of a reading by prefix."""
+    """Return the routes of a reading by prefix."""
     return {str(record.prefix): record for record in reading.records if isinstance(record, RouteRecord)}
 
 

@@ -11,7 +11,7 @@ from tests.evidence.consoles import block, read, recorded
 
 
 def sockets(reading: Reading) -> list[tuple[int, str, str | None, int | None, str | None]]:
-    """Give protocol, state, address, port and device of each socket."""
+    """Return protocol, state, address, port and device of each socket."""
     return [
         (one.protocol, one.state, str(one.local) if one.local is not None else None, one.port, one.link)
         for one in reading.records if isinstance(one, SocketRecord)

@@ -19,7 +19,7 @@ ELSEWHERE = ("--", "--skip", "--print-sampling=3")
 
 
 def printed_tests() -> Iterator[tuple[str, Path, Path, list[str]]]:
-    """Give name, capture, expected text and options of each of tcpdump's tests whose files are here."""
+    """Yield name, capture, expected text and options of each of tcpdump's tests whose files are here."""
     for line in (SHARED / "TESTLIST").read_text(encoding="utf-8").splitlines():
         name, *words = line.split() or [""]
         flags = [word for word in words[2:] if word != "SPECIAL_t"]

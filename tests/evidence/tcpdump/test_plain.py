@@ -24,7 +24,7 @@ COMMANDS = st.sampled_from([None, "tcpdump -nn -S -i eth1", "tcpdump -nn -i any"
 
 
 def read(line: str, command: str | None) -> list[PacketRecord]:
-    """Give the packets of a line."""
+    """Return the packets of a line."""
     records = read_tcpdump(Source(name="printed", lines=(line,), command=command)).records
     return [record for record in records if isinstance(record, PacketRecord)]
 

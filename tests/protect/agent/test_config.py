@@ -48,7 +48,7 @@ def load(tmp_path: Path, text: str) -> AgentConfig:
 
 
 def refuse(tmp_path: Path, text: str) -> list[str]:
-    """Give the lines of the refusal, without the file's name."""
+    """Return the lines of the refusal, without the file's name."""
     with pytest.raises(TableError) as caught:
         load(tmp_path, text)
     return [line.removeprefix(f"{tmp_path}/agent.toml:") for line in str(caught.value).split("\n")]
@@ -146,7 +146,7 @@ def test_the_pods_address_and_the_nodes_name_come_from_the_environment() -> None
 
 
 def load_minimal() -> AgentConfig:
-    """Give the least that is a configuration."""
+    """Return the least that is a configuration."""
     from podpath.protect.order.options import OrderOptions  # noqa: PLC0415  # only here
 
     return AgentConfig(order=OrderOptions())

@@ -75,7 +75,7 @@ class Running:
         return self.count(name) > past
 
     def lines(self) -> list[dict[str, Any]]:
-        """Give what it logged."""
+        """Return what it logged."""
         return [json.loads(line) for line in self.log.read_text(encoding="utf-8").split("\n") if line]
 
     def said(self, message: str) -> bool:

@@ -38,7 +38,7 @@ class Parts:
 
 @pytest.fixture
 def server(api_server: ApiServer) -> ApiServer:
-    """Give the server with an untainted node."""
+    """Provide the server with an untainted node."""
     api_server.kubectl("delete", "node", NODE, "--ignore-not-found")
     api_server.apply(kube.node(NODE))
     return api_server
@@ -69,7 +69,7 @@ def tainted(server: ApiServer) -> bool:
 
 
 def events(server: ApiServer) -> set[tuple[str, str]]:
-    """Give reason and note of the node's events."""
+    """Return reason and note of the node's events."""
     found = server.read("events", "-A")["items"]
     return {(event["reason"], event["message"]) for event in found if event["involvedObject"]["name"] == NODE}
 

@@ -89,7 +89,7 @@ class Proxy:
         self._threads[0].start()
 
     def __enter__(self) -> Self:
-        """Give the proxy."""
+        """Return the proxy."""
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -78,7 +78,7 @@ class Scripted:
 
     @property
     def url(self) -> str:
-        """Give the server's URL."""
+        """Return the server's URL."""
         return f"http://127.0.0.1:{self._server.server_port}"
 
     def kubeconfig(self, folder: Path, user: dict[str, str] | None = None) -> Path:

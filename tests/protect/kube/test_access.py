@@ -17,7 +17,7 @@ SECRET = "very-secret-token"
 
 @pytest.fixture
 def account(tmp_path: Path) -> Path:
-    """Give a service account's folder as the kubelet mounts it."""
+    """Provide a service account's folder as the kubelet mounts it."""
     folder = tmp_path / "serviceaccount"
     folder.mkdir()
     (folder / "token").write_text(SECRET, encoding="utf-8")

@@ -28,20 +28,20 @@ class Clock:
         self.now = 0.0
 
     def __call__(self) -> float:
-        """Give the time."""
+        """Return the time."""
         return self.now
 
 
 @pytest.fixture(scope="module")
 def server(api_server: ApiServer) -> ApiServer:
-    """Give the server with a pod to speak of."""
+    """Provide the server with a pod to speak of."""
     api_server.apply(kube.namespace("events"), kube.pod("spoken-of", namespace="events"))
     return api_server
 
 
 @pytest.fixture
 def client(server: ApiServer) -> Iterator[Client]:
-    """Give the admin's client."""
+    """Provide the admin's client."""
     with Client(access.find(server.kubeconfig())) as client:
         yield client
 

@@ -21,7 +21,7 @@ def of_node(name: str) -> dict[str, str]:
 
 @pytest.fixture
 def server(api_server: ApiServer) -> ApiServer:
-    """Give the server with a namespace for these tests."""
+    """Provide the server with a namespace for these tests."""
     if "lw" not in api_server.kubectl("get", "namespaces", "-o", "name"):
         api_server.kubectl("create", "namespace", "lw")
     return api_server

@@ -20,14 +20,14 @@ SOME = Pod(metadata=Metadata(name="web-1", namespace="shop", uid="u-1", resource
 
 @pytest.fixture(scope="module")
 def server(api_server: ApiServer) -> ApiServer:
-    """Give the server with a namespace."""
+    """Provide the server with a namespace."""
     api_server.apply(kube.namespace(SPACE))
     return api_server
 
 
 @pytest.fixture
 def client(server: ApiServer) -> Iterator[Client]:
-    """Give the admin's client."""
+    """Provide the admin's client."""
     with Client(access.find(server.kubeconfig())) as client:
         yield client
 

@@ -24,7 +24,7 @@ OTHERS = [
 
 @pytest.fixture(scope="module")
 def server(api_server: ApiServer) -> ApiServer:
-    """Give the server with a node that others tainted."""
+    """Provide the server with a node that others tainted."""
     api_server.apply(kube.node("tainted"))
     api_server.kubectl("patch", "node", "tainted", "--type=merge", "-p", json.dumps({"spec": {"taints": OTHERS}}))
     return api_server
@@ -32,7 +32,7 @@ def server(api_server: ApiServer) -> ApiServer:
 
 @pytest.fixture
 def client(server: ApiServer) -> Iterator[Client]:
-    """Give the admin's client."""
+    """Provide the admin's client."""
     with Client(access.find(server.kubeconfig())) as client:
         yield client
 
@@ -44,7 +44,7 @@ def held(server: ApiServer) -> list[dict[str, str]]:
 
 
 def ordered(*more: dict[str, str]) -> list[dict[str, str]]:
-    """Give the taints of the others, and more."""
+    """Return the taints of the others, and more."""
     return sorted([*OTHERS, *more], key=lambda taint: taint["key"])
 
 

@@ -19,7 +19,7 @@ from tests.protect.reflect.agents import REFLECT, fetch, reflecting_agent
 
 @pytest.fixture
 def bare() -> Iterator[Pod]:
-    """Give a pod without any rule."""
+    """Provide a pod without any rule."""
     with pod() as made:
         yield made
 

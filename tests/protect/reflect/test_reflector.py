@@ -41,7 +41,7 @@ def reflector(address: str = "127.0.0.1", *, per_second: float = 50.0) -> Iterat
 
 @contextmanager
 def asker(made: Reflector, address: str = "127.0.0.1") -> Iterator[socket.socket]:
-    """Give a socket that asks it, from an address."""
+    """Provide a socket that asks it, from an address."""
     with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK) as one:
         one.bind((address, 0))
         one.connect(tuple(made.ends[0]))
@@ -59,7 +59,7 @@ def exchange(made: Reflector, one: socket.socket, message: Ask, seconds: float =
 
 
 def proven(made: Reflector, one: socket.socket, *ports: int, token: str = TOKEN) -> Ask:
-    """Give a request that has its cookie."""
+    """Return a request that has its cookie."""
     cookie = exchange(made, one, Ask(token, ports))
     assert isinstance(cookie, Cookie)
     return Ask(token, ports, cookie.cookie)
@@ -85,7 +85,7 @@ def test_it_connects_back_and_reports(address: str) -> None:
 
 
 def closed_port(report: Cookie | Report | None, other: int) -> int:
-    """Give the one port of a report that is another."""
+    """Return the one port of a report that is another."""
     assert isinstance(report, Report)
     (port,) = set(report.fates) - {other}
     return port

@@ -13,14 +13,14 @@ from tests.protect.repair.ward import SPACE, Ward
 
 @pytest.fixture(scope="session")
 def ward_server(api_server: ApiServer) -> ApiServer:
-    """Give the server with the tests' namespace."""
+    """Provide the server with the tests' namespace."""
     api_server.apply(kube.namespace(SPACE))
     return api_server
 
 
 @pytest.fixture
 def ward(ward_server: ApiServer) -> Iterator[Ward]:
-    """Give a node's ward."""
+    """Provide a node's ward."""
     ward = Ward(ward_server)
     yield ward
     ward.close()

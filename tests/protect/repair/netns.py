@@ -12,13 +12,13 @@ _NUMBERS = itertools.count(1)
 
 
 def fresh_addresses() -> tuple[str, str]:
-    """Give an IPv4 and an IPv6 address, with prefix lengths, that no other namespace here has: runs go side by side."""
+    """Return an IPv4 and an IPv6 address, with prefix lengths, that no other namespace here has: runs go side by side."""
     process, number = os.getpid() % 65536, next(_NUMBERS) % 256
     return f"10.{100 + process // 256 % 100}.{process % 256}.{number}/32", f"fd00:{process:x}::{number:x}/128"
 
 
 def bare(address: str) -> str:
-    """Give an address without its prefix length."""
+    """Return an address without its prefix length."""
     return address.partition("/")[0]
 
 

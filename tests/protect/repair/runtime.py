@@ -18,7 +18,7 @@ DEBIAN = Path("/usr/lib/cni")
 
 
 def primary(leases: Path) -> dict[str, Any]:
-    """Give the primary CNI's list, with subnets that no other run on this machine has."""
+    """Return the primary CNI's list, with subnets that no other run on this machine has."""
     process = os.getpid() % 65536
     four, six = f"10.{200 + process // 256 % 50}.{process % 256}.0/24", f"fd01:{process:x}::/64"
     ipam = {

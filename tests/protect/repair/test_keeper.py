@@ -50,7 +50,7 @@ class Running:
         self.heard = status
 
     def sample(self, name: str, **labels: str) -> float:
-        """Give the value of a sample, 0 where there is none."""
+        """Return the value of a sample, 0 where there is none."""
         wanted = tuple(labels.items())
         return next((each.value for each in self.heard.samples if each.name == name and each.labels == wanted), 0.0)
 

@@ -33,7 +33,7 @@ ONE, OTHER, HOST = (Place(path=f"/proc/{number}/ns/net", inode=number) for numbe
 
 
 def known() -> Namespaces:
-    """Give a node where an old sandbox still has the address of a new one."""
+    """Return a node where an old sandbox still has the address of a new one."""
     by_address = {"10.0.0.1": (ONE,), "10.0.0.2": (ONE, OTHER), "fd00::2": (OTHER,), "10.0.0.3": (HOST,)}
     return Namespaces(by_address, host=HOST.inode)
 

@@ -12,7 +12,7 @@ LINKERD = Redirect(style="linkerd", outbound=4140, inbound=4143, proxy_uid=2102)
 
 
 def found(*rules: str, base: str = "OUTPUT", port: int = 4140) -> str | None:
-    """Give the rule that redirects, in a nat table of these rules."""
+    """Return the rule that redirects, in a nat table of these rules."""
     chains = dict.fromkeys(word for rule in rules for word in rule.split()[1:2] if word not in {"OUTPUT", "PREROUTING"})
     head = ["*nat", ":PREROUTING ACCEPT [0:0]", ":OUTPUT ACCEPT [0:0]", *(f":{chain} - [0:0]" for chain in chains)]
     rule = find_redirect(parse_nat("\n".join([*head, *rules, "COMMIT", ""]), "iptables-save"), base, port)

@@ -45,7 +45,7 @@ class _View(NamedTuple):
 
 
 def find_failures(connections: Iterable[TcpCapture], packets: Sequence[Sighting]) -> list[Failure]:
-    """Give every connection of the captures that fails, and those that plainly work, once for each pair of ends."""
+    """Return every connection of the captures that fails, and those that plainly work, once for each pair of ends."""
     found: dict[tuple[object, ...], Failure] = {}
     answers: dict[tuple[int, Address, int], list[Sighting]] = {}
     for seen in packets:
@@ -180,7 +180,7 @@ def _acknowledged(connection: TcpCapture, sent: Sighting) -> bool:
 
 
 def _sent_again(same: Sequence[Sighting]) -> Sighting | None:
-    """Give the first of the frames that is no copy of an earlier one on its way through, but sent anew."""
+    """Return the first of the frames that is no copy of an earlier one on its way through, but sent anew."""
     for one, other in pairwise(same):
         if one.time is None or other.time is None:
             continue
@@ -202,7 +202,7 @@ def _is_same_packet(one: Sighting, other: Sighting) -> bool:
 
 
 def _find_unanswered(packets: Sequence[Sighting]) -> Iterator[Failure]:
-    """Give datagrams and echo requests that are sent again while nothing comes back."""
+    """Yield datagrams and echo requests that are sent again while nothing comes back."""
     asked: dict[tuple[object, ...], list[Sighting]] = {}
     answered: set[tuple[object, ...]] = set()
     for seen in packets:

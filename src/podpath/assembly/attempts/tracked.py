@@ -44,7 +44,7 @@ _SELECTORS = frozenset(
 
 
 def find_tracked(draft: NodeDraft, evidence: Evidence, shown: Iterable[Attempt]) -> Iterator[Attempt]:
-    """Give the hanging connections that a selected part of the table shows, unless an attempt shows them already."""
+    """Yield the hanging connections that a selected part of the table shows, unless an attempt shows them already."""
     known = {(item.probe.src, item.probe.dst, item.probe.dport) for item in shown if item.result in RESULTS}
     for scene, record in evidence.records(ConntrackRecord):
         if scene.is_elsewhere or not is_selected(scene) or not _hangs(record):

@@ -39,7 +39,7 @@ class Start(NamedTuple):
 
 
 def local_pods(draft: NodeDraft, evidence: Evidence) -> Iterator[tuple[Address, Mention]]:
-    """Give the addresses of pods that must live on this node: the kubelet probes its own alone, and logs of them stand here."""
+    """Yield the addresses of pods that must live on this node: the kubelet probes its own alone, and logs of them stand here."""
     described = {pod.address: pod for pod in draft.pods if pod.address is not None and _is_here(draft, pod.node)}
     for scene, record in evidence.records(AttemptRecord):
         if scene.is_elsewhere:
@@ -59,7 +59,7 @@ def _is_hosts(draft: NodeDraft, address: Address) -> bool:
 
 
 def tried_pod(draft: NodeDraft, evidence: Evidence) -> Iterator[tuple[Address, Mention]]:
-    """Give the pod of a log whose address nothing shows: the one address that was tried by hand on the host.
+    """Yield the pod of a log whose address nothing shows: the one address that was tried by hand on the host.
 
     Who looks for the fault of a pod that cannot connect tries the pod from its node.
     """
@@ -83,7 +83,7 @@ def is_probe(record: AttemptRecord) -> bool:
 
 
 def list_unplaced(draft: NodeDraft, evidence: Evidence) -> Iterator[Unplaced]:
-    """Give the failures of which an end is not known."""
+    """Yield the failures of which an end is not known."""
     for scene, record in evidence.records(AttemptRecord):
         start = find_start(draft, scene, record)
         if start.address is None and record.result != "ok" and not is_good(scene.standing, record.result):
@@ -121,7 +121,7 @@ def _missing(start: Start) -> tuple[str, str]:
 
 
 def assemble_tries(draft: NodeDraft, evidence: Evidence, failures: Iterable[Failure], disputes: Disputes) -> tuple[Attempt, ...]:
-    """Give all attempts of the case, those that captures show last."""
+    """Return all attempts of the case, those that captures show last."""
     found: list[Attempt] = []
     deeds = [record.span for scene, record in evidence.records(DeedRecord) if not scene.is_elsewhere]
     for scene, record in evidence.records(AttemptRecord):
@@ -180,7 +180,7 @@ def _ran_here(scene: Scene) -> bool:
 
 
 def _only_pod(draft: NodeDraft, record: AttemptRecord) -> Start:
-    """Give the one pod that the case is about, for what ran in a pod that is not named."""
+    """Return the one pod that the case is about, for what ran in a pod that is not named."""
     pods = [
         (netns, own.address)
         for netns in draft.namespaces.values()
@@ -194,7 +194,7 @@ def _only_pod(draft: NodeDraft, record: AttemptRecord) -> Start:
 
 
 def _source_towards(netns: NetnsDraft, target: Address) -> Address | None:
-    """Give the address that a namespace takes towards a target: of the route, of the subnet, of the device, or any."""
+    """Return the address that a namespace takes towards a target: of the route, of the subnet, of the device, or any."""
     route = netns.route_to(target)
     if route is not None and route.prefsrc is not None:
         return route.prefsrc
@@ -245,7 +245,7 @@ def _place_failure(draft: NodeDraft, failure: Failure) -> Attempt:
 
 
 def _port_of(draft: NodeDraft, failure: Failure) -> int:
-    """Give the client's port, unless a tracked connection of another port has it: the two lines are of different times.
+    """Return the client's port, unless a tracked connection of another port has it: the two lines are of different times.
 
     A walk would take that entry for a rival and have the port changed, which the capture does not show.
     """

@@ -42,12 +42,12 @@ class TcpCapture:
 
 
 def tcp_flags(packet: Packet) -> int:
-    """Give the flags that open, answer and close a connection."""
+    """Return the flags that open, answer and close a connection."""
     return packet.flags & _FLAGS
 
 
 def gather_connections(sightings: Iterable[Sighting]) -> list[TcpCapture]:
-    """Give the TCP connections whose beginning a capture shows, in order of their first SYN, joined with their copies."""
+    """Return the TCP connections whose beginning a capture shows, in order of their first SYN, joined with their copies."""
     connections: dict[tuple[int, Endpoint, Endpoint], TcpCapture] = {}
     by_server: dict[tuple[int, Endpoint, Endpoint], TcpCapture] = {}
     for seen in sightings:
@@ -101,7 +101,7 @@ def _join_copies(connections: Sequence[TcpCapture]) -> None:
 
 
 def foreign_answers(connection: TcpCapture, answers: Iterable[Sighting]) -> list[Sighting]:
-    """Give those SYN-ACKs to the connection's client that come from another address than the one it spoke to."""
+    """Return those SYN-ACKs to the connection's client that come from another address than the one it spoke to."""
     syn = connection.syn.packet
     return [
         seen

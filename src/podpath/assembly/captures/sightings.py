@@ -90,7 +90,7 @@ def assemble_sightings(draft: NodeDraft, evidence: Evidence, disputes: Disputes)
 
 
 def _find_capture(scene: Scene, draft: NodeDraft, evidence: Evidence, captures: dict[tuple[str, object], Capture]) -> Capture:
-    """Give the capture that a source shows: two printings of one file are one capture."""
+    """Return the capture that a source shows: two printings of one file are one capture."""
     file = scene.command.option("-r")
     key = (scene.netns, file if file is not None else scene.number)
     if key not in captures:
@@ -113,7 +113,7 @@ def _captured_link(scene: Scene, file: str | None, draft: NodeDraft, evidence: E
 
 
 def _written_on(evidence: Evidence, file: str) -> str | None:
-    """Give the device of the capture that was written into a file (`tcpdump -i eth0 -w eth0.pcap`)."""
+    """Return the device of the capture that was written into a file (`tcpdump -i eth0 -w eth0.pcap`)."""
     for scene in evidence.scenes:
         if scene.command.program == "tcpdump" and scene.command.option("-w") == file:
             return scene.command.option("-i", "--interface")
@@ -121,7 +121,7 @@ def _written_on(evidence: Evidence, file: str) -> str | None:
 
 
 def _identity(record: PacketRecord) -> tuple[object, ...]:
-    """Give what makes two lines of one capture the same frame, MACs left out."""
+    """Return what makes two lines of one capture the same frame, MACs left out."""
     packet = None if record.packet is None else record.packet._replace(smac=None, dmac=None)
     arp = None if record.arp is None else record.arp._replace(sender_mac=None, target_mac=None)
     return record.time, record.link, record.direction, packet, arp

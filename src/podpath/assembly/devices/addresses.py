@@ -37,7 +37,7 @@ def assemble_addresses(draft: NodeDraft, evidence: Evidence, disputes: Disputes)
 
 
 def _read_scene(scene: Scene) -> Iterator[tuple[_Key, Snapshot[InterfaceAddress]]]:
-    """Give the addresses of each device that the scene shows, an empty snapshot where it shows a device without any."""
+    """Yield the addresses of each device that the scene shows, an empty snapshot where it shows a device without any."""
     found: dict[_Key, tuple[dict[Hashable, InterfaceAddress], Span]] = {}
     asked = asked_object(scene)
     shows_devices = (

@@ -19,7 +19,7 @@ def is_on(details: Mapping[str, str], key: str, *, default: bool = False) -> boo
 
 
 def make_bridge(details: Mapping[str, str]) -> Bridge:
-    """Give a bridge's own options; those not shown have the kernel's default, which is off."""
+    """Return a bridge's own options; those not shown have the kernel's default, which is off."""
     return Bridge(
         vlan_filtering=is_on(details, "vlan_filtering"),
         nf_call_iptables=is_on(details, "nf_call_iptables"),
@@ -28,7 +28,7 @@ def make_bridge(details: Mapping[str, str]) -> Bridge:
 
 
 def make_port(details: Mapping[str, str]) -> BridgePort:
-    """Give what a bridge holds of a port; options not shown have the kernel's default."""
+    """Return what a bridge holds of a port; options not shown have the kernel's default."""
     return BridgePort(
         state=details.get("state", "forwarding").lower(),
         hairpin=is_on(details, "hairpin"),
@@ -40,7 +40,7 @@ def make_port(details: Mapping[str, str]) -> BridgePort:
 
 
 def make_vxlan(details: Mapping[str, str]) -> Vxlan:
-    """Give what a vxlan device has beyond a link."""
+    """Return what a vxlan device has beyond a link."""
     device = details.get("link") or details.get("dev")
     return Vxlan(
         vni=_parse_number(details.get("id")) or 0,

@@ -92,7 +92,7 @@ def _claim_links(evidence: Evidence) -> Iterator[LinkClaim]:
 
 
 def _attributes(record: LinkRecord) -> dict[str, object]:
-    """Give the fields of `Link` that a record shows."""
+    """Return the fields of `Link` that a record shows."""
     shown: dict[str, object] = {
         "ifindex": record.ifindex,
         "kind": record.kind,
@@ -119,7 +119,7 @@ def _port_details(record: LinkRecord) -> Mapping[str, str]:
 
 
 def _span_of_port(span: Span, port: str) -> Span:
-    """Give the line of a `brctl show` entry that names the port."""
+    """Return the line of a `brctl show` entry that names the port."""
     lines = span.text.split("\n")
     place = next((number for number, line in enumerate(lines) if port in line.split()), 0)
     return Span(span.source, span.line + place, span.line + place)

@@ -19,7 +19,7 @@ _NO_DEVICE = frozenset({"patch", "vxlan", "geneve", "gre", "stt", "erspan", "bar
 
 
 def claim_ovs(evidence: Evidence) -> Iterator[tuple[Scene, Span, IfName, Mapping[str, object]]]:
-    """Give what Open vSwitch's outputs say of devices, as fields of `Link`."""
+    """Yield what Open vSwitch's outputs say of devices, as fields of `Link`."""
     for scene, record in evidence.records(OvsPortRecord):
         for name, kind in record.interfaces:
             span = _span_of(record.span, name)
@@ -61,7 +61,7 @@ def assemble_ovs(draft: NodeDraft, evidence: Evidence, disputes: Disputes) -> No
 
 
 def _find_bond(evidence: Evidence, bond: OvsBondRecord) -> str | None:
-    """Give the name of the port that a bond's state is about: as printed, else the port with the same slaves."""
+    """Return the name of the port that a bond's state is about: as printed, else the port with the same slaves."""
     if bond.name is not None:
         return bond.name
     candidates = [port for _, port in evidence.records(OvsPortRecord) if len(port.interfaces) > 1]
@@ -71,7 +71,7 @@ def _find_bond(evidence: Evidence, bond: OvsBondRecord) -> str | None:
 
 
 def _span_of(span: Span, name: str) -> Span:
-    """Give the line of a record that names the interface."""
+    """Return the line of a record that names the interface."""
     for number, line in enumerate(span.text.split("\n")):
         if name in line.replace('"', " ").replace(":", " ").split():
             return Span(span.source, span.line + number, span.line + number)

@@ -66,7 +66,7 @@ def _list_ends(draft: NodeDraft, evidence: Evidence) -> Iterator[_End]:
 
 
 def _find_peers(draft: NodeDraft, end: _End, pairs: Mapping[_Pair, Sequence[_End]]) -> list[Peer]:
-    """Give the devices that may be the other end: those of that name or index, the ones that point back first."""
+    """Return the devices that may be the other end: those of that name or index, the ones that point back first."""
     if end.peer_name is not None:
         return [Peer(netns=end.netns, link=IfName(end.peer_name))]
     facing = () if end.peer_ifindex is None or end.link.ifindex is None else pairs.get((end.peer_ifindex, end.link.ifindex), ())

@@ -95,7 +95,7 @@ class Disputes:
 
 
 def rank_claims(claims: Iterable[Claim[T]]) -> list[Claim[T]]:
-    """Give one claim for each value, the likeliest first: by standing, then in the order of the evidence."""
+    """Return one claim for each value, the likeliest first: by standing, then in the order of the evidence."""
     found: list[Claim[T]] = []
     for claim in claims:
         for place, other in enumerate(found):

@@ -77,11 +77,11 @@ class NetnsDraft:
         self.links[name] = change(self.links[name])
 
     def on_link(self, address: Address) -> InterfaceAddress | None:
-        """Give the own address whose prefix holds another address most closely; None where none does."""
+        """Return the own address whose prefix holds another address most closely; None where none does."""
         return self.addresses.subnets.longest(address)
 
     def route_to(self, address: Address) -> Route | None:
-        """Give the likely route to an address: of the main table, longest prefix first, then lowest metric."""
+        """Return the likely route to an address: of the main table, longest prefix first, then lowest metric."""
         return self.routes.main.longest(address)
 
     def leads_out(self, link: Link) -> bool:
@@ -96,7 +96,7 @@ class NetnsDraft:
         return link.name in self.addresses.wide_links or link.name in self.routes.default_links
 
     def freeze(self) -> Netns:
-        """Give the finished namespace."""
+        """Return the finished namespace."""
         rules = self.rules or [*DEFAULT_RULES[4], *DEFAULT_RULES[6]]
         return Netns(
             name=self.name,
@@ -152,19 +152,19 @@ class NodeDraft:
         return self.namespaces[HOST]
 
     def netns(self, name: str, inferred: Inferred | None = None) -> NetnsDraft:
-        """Give a namespace, made new where the draft does not hold it yet."""
+        """Return a namespace, made new where the draft does not hold it yet."""
         if name not in self.namespaces:
             self.namespaces[name] = NetnsDraft(name=name, inferred=inferred)
             self.namespaces[name].addresses.join(name, self.owners)
         return self.namespaces[name]
 
     def owner(self, address: Address) -> NetnsDraft | None:
-        """Give the namespace that an address belongs to; None where no output says so."""
+        """Return the namespace that an address belongs to; None where no output says so."""
         name = self.owners.owner(address)
         return None if name is None else self.namespaces[name]
 
     def freeze(self) -> Node:
-        """Give the finished node."""
+        """Return the finished node."""
         loaded = tuple(name for name, is_loaded in self.modules.items() if is_loaded)
         return Node(
             name=self.name,

@@ -56,7 +56,7 @@ class _State(NamedTuple):
 def merge_snapshots(
     fact: str, ask: str, snapshots: Sequence[Snapshot[T]], disputes: Disputes, turns: Sequence[Turn[T]] = ()
 ) -> Merged[T]:
-    """Give the listing in its likeliest state (or the one that this run is told to take)."""
+    """Return the listing in its likeliest state (or the one that this run is told to take)."""
     pool: dict[Hashable, T] = {}
     for snapshot in snapshots:
         for key, item in snapshot.items.items():
@@ -82,7 +82,7 @@ def _place(snapshot: Snapshot[T], turns: Iterable[Turn[T]]) -> Snapshot[T]:
 
 
 def _claim_states(snapshots: Sequence[Snapshot[T]]) -> Iterable[Claim[_State]]:
-    """Give each state that outputs of one standing show together."""
+    """Yield each state that outputs of one standing show together."""
     for standing in dict.fromkeys(snapshot.standing for snapshot in snapshots):
         same = [snapshot for snapshot in snapshots if snapshot.standing is standing]
         wholes = [snapshot for snapshot in same if snapshot.whole]
@@ -101,7 +101,7 @@ def _claim_states(snapshots: Sequence[Snapshot[T]]) -> Iterable[Claim[_State]]:
 
 
 def _claim_turns(claims: Sequence[Claim[_State]], pool: dict[Hashable, T], turns: Sequence[Turn[T]]) -> list[Claim[_State]]:
-    """Give the state on the other side of the commands that change the listing."""
+    """Return the state on the other side of the commands that change the listing."""
     if not turns:
         return []
     known = min(claims, key=lambda claim: claim.standing)
@@ -118,7 +118,7 @@ def _claim_turns(claims: Sequence[Claim[_State]], pool: dict[Hashable, T], turns
 
 
 def _richer(one: T, other: T) -> T:
-    """Give the one of two spellings of a thing that shows more: `ip route` prints what `route -n` does not."""
+    """Return the one of two spellings of a thing that shows more: `ip route` prints what `route -n` does not."""
     return other if _shown_fields(other) > _shown_fields(one) else one
 
 

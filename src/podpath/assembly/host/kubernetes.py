@@ -29,7 +29,7 @@ def assemble_kubernetes(draft: NodeDraft, evidence: Evidence, disputes: Disputes
 
 
 def prompt_hosts(evidence: Evidence) -> tuple[str, ...]:
-    """Give the host names of the prompts at which commands about a node were typed, the one seen most first."""
+    """Return the host names of the prompts at which commands about a node were typed, the one seen most first."""
     counts: dict[str, int] = {}
     for scene in evidence.scenes:
         host = host_of_prompt(scene)
@@ -39,7 +39,7 @@ def prompt_hosts(evidence: Evidence) -> tuple[str, ...]:
 
 
 def name_node(draft: NodeDraft, evidence: Evidence) -> str:
-    """Give the node's name: as a prompt shows it, else the one node that described pods run on."""
+    """Return the node's name: as a prompt shows it, else the one node that described pods run on."""
     hosts = prompt_hosts(evidence)
     if hosts:
         return hosts[0]
@@ -48,7 +48,7 @@ def name_node(draft: NodeDraft, evidence: Evidence) -> str:
 
 
 def _hint_addresses(draft: NodeDraft, evidence: Evidence) -> Iterator[Address]:
-    """Give the addresses that the node's name spells (`ip-172-20-121-84`), and those that its pods say it has."""
+    """Yield the addresses that the node's name spells (`ip-172-20-121-84`), and those that its pods say it has."""
     hosts = (draft.name, *prompt_hosts(evidence))
     for host in hosts:
         found = _ADDRESS_NAME.search(host)
@@ -129,7 +129,7 @@ def _assemble_cni(draft: NodeDraft, evidence: Evidence) -> None:
 
 
 def _cni_path(source: Source) -> str:
-    """Give the file's path: the evidence's own, or what its command printed where the evidence is a document."""
+    """Return the file's path: the evidence's own, or what its command printed where the evidence is a document."""
     found = CNI_FILE.search(source.command or "")
     return found["path"] if found is not None and not source.name.endswith(found["path"].rpartition("/")[2]) else source.name
 
@@ -159,7 +159,7 @@ def _assemble_cilium(draft: NodeDraft, evidence: Evidence, disputes: Disputes) -
 
 
 def _find_cilium(draft: NodeDraft) -> Span | None:
-    """Give the line that shows Cilium to run, where no option of it is shown: its devices, its plugin, its chains."""
+    """Return the line that shows Cilium to run, where no option of it is shown: its devices, its plugin, its chains."""
     for link in draft.host.links.values():
         if _CILIUM_DEVICE.fullmatch(link.name) and link.span is not None:
             return link.span

@@ -57,7 +57,7 @@ def assemble_sysctls(draft: NodeDraft, evidence: Evidence, disputes: Disputes, e
 
 
 def other_values(key: str, *values: str) -> tuple[str, ...]:
-    """Give the values that a sysctl may have besides these, the likeliest first."""
+    """Return the values that a sysctl may have besides these, the likeliest first."""
     levels = _LEVELS.get(key.rpartition(".")[2], ("0", "1"))
     return tuple(level for level in levels if level not in values) if all(value in levels for value in values) else ()
 
@@ -84,7 +84,7 @@ def _changes(effect: Effect, netns: str, key: str) -> bool:
 
 
 def _claim_deeds(effects: Sequence[Effect], claims: Mapping[_Key, Sequence[Claim[str]]]) -> Iterator[tuple[_Key, Claim[str]]]:
-    """Give what deeds say of the time before and after them, where no output shows it."""
+    """Yield what deeds say of the time before and after them, where no output shows it."""
     for effect in effects:
         if isinstance(effect, ModuleDeed):
             for key in MODULE_KEYS.get(effect.name, ()):
@@ -137,7 +137,7 @@ def _assemble_modules(draft: NodeDraft, evidence: Evidence, effects: Sequence[Ef
 def _claim_modules(
     draft: NodeDraft, evidence: Evidence, effects: Sequence[Effect], claims: Mapping[_Key, Sequence[Claim[str]]]
 ) -> Iterator[tuple[_Key, Claim[str]]]:
-    """Give what a module that is not loaded says of its keys, where no output shows the key itself."""
+    """Yield what a module that is not loaded says of its keys, where no output shows the key itself."""
     for module, keys in MODULE_KEYS.items():
         spans: list[tuple[Scene, Span]] = []
         for scene, record in evidence.records(ModuleRecord):

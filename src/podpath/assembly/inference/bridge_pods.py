@@ -70,7 +70,7 @@ def _as_bridge(link: Link) -> Link:
 
 
 def _own_address(draft: NodeDraft, sightings: Sightings, link: Link, seen: Mapping[Address, Mention]) -> InterfaceAddress | None:
-    """Give the bridge's IPv4 address; where no output shows any, the first of the range that the addresses seen on it share."""
+    """Return the bridge's IPv4 address; where no output shows any, the first of the range that the addresses seen on it share."""
     shown = [own for own in draft.host.addresses if own.link == link.name and own.address.family == 4 and not own.secondary]
     if shown or "address" in draft.host.complete:
         return shown[0] if shown else None
@@ -96,7 +96,7 @@ def _asks_neighbour(sightings: Sightings, address: Address) -> bool:
 
 
 def _seen_on(draft: NodeDraft, sightings: Sightings, bridge: IfName) -> dict[Address, Mention]:
-    """Give the addresses that captures on the bridge or its ports, its neighbours and the conntrack table show."""
+    """Return the addresses that captures on the bridge or its ports, its neighbours and the conntrack table show."""
     members = {bridge, *(link.name for link in draft.host.links.values() if link.master == bridge)}
     found: dict[Address, Mention] = {}
     for arp in sightings.arps:
@@ -123,7 +123,7 @@ def _may_be_pod(draft: NodeDraft, address: Address, prefix: Prefix) -> bool:
 
 
 def _macs_of(host: NetnsDraft, sightings: Sightings, bridge: IfName) -> dict[Address, Mac]:
-    """Give the MACs that neighbour entries and ARP show of addresses on the bridge."""
+    """Return the MACs that neighbour entries and ARP show of addresses on the bridge."""
     found = {entry.address: entry.mac for entry in host.neighbours if entry.link == bridge and entry.mac is not None}
     for arp in sightings.arps:
         if arp.sender_mac is not None and arp.sender_mac != BROADCAST and arp.netns == HOST:
@@ -148,7 +148,7 @@ def _make_seed(draft: NodeDraft, bridge: IfName, own: InterfaceAddress, pod: Men
 
 
 def _choose_port(draft: NodeDraft, bridge: IfName, mac: Mac | None) -> tuple[IfName | None, str]:
-    """Give the pod's port: the one that its MAC was learned on, else the next that leads to no known pod."""
+    """Return the pod's port: the one that its MAC was learned on, else the next that leads to no known pod."""
     ports = [link for link in draft.host.links.values() if link.master == bridge and link.peer is None]
     learned = {entry.link for entry in draft.host.fdb if entry.mac == mac and not entry.local} if mac is not None else set()
     for link in ports:

@@ -59,7 +59,7 @@ def is_private(address: Address) -> bool:
 
 
 def _find_translations(connections: Iterable[TcpCapture]) -> Iterator[Translation]:
-    """Give connections that leave the host from another address than they came in from."""
+    """Yield connections that leave the host from another address than they came in from."""
     for connection in connections:
         copy = connection.copy
         moved = copy is not None and copy.syn.link != connection.syn.link and copy.syn.direction != "in"
@@ -85,7 +85,7 @@ def _add_host_address(draft: NodeDraft, translation: Translation) -> None:
 
 
 def _find_owners(draft: NodeDraft, packets: Iterable[Sighting]) -> Iterator[PodSeed]:
-    """Give the addresses that a pod's own captures show it to have: what leaves its device has one as its source."""
+    """Yield the addresses that a pod's own captures show it to have: what leaves its device has one as its source."""
     frames: dict[tuple[str, str], list[Sighting]] = {}
     for seen in packets:
         if seen.netns is not None and seen.netns != HOST and seen.link is not None and seen.link != "lo":
@@ -126,7 +126,7 @@ def _has_address(draft: NodeDraft, netns: str) -> bool:
 
 
 def _common_ends(frames: Sequence[Sighting]) -> set[Address]:
-    """Give the address that is an end of every frame on a device; of two, the one that opens the connections."""
+    """Return the address that is an end of every frame on a device; of two, the one that opens the connections."""
     ends = set[Address]({frames[0].packet.src, frames[0].packet.dst})
     for seen in frames:
         ends &= {seen.packet.src, seen.packet.dst}
@@ -139,7 +139,7 @@ def _common_ends(frames: Sequence[Sighting]) -> set[Address]:
 def _find_pods(
     draft: NodeDraft, packets: Sequence[Sighting], owners: Sequence[PodSeed], known: set[Address]
 ) -> Iterator[PodSeed]:
-    """Give the pods seen in their own namespaces, each with the host's device behind which the same address is seen."""
+    """Yield the pods seen in their own namespaces, each with the host's device behind which the same address is seen."""
     behind: dict[Address, tuple[IfName, Sighting]] = {}
     known |= {own.address for netns in draft.namespaces.values() if netns.name != HOST for own in netns.addresses}
     for link, seen in _devices_of_pods(draft, packets, known):
@@ -167,7 +167,7 @@ def _find_pods(
 def _devices_of_pods(
     draft: NodeDraft, packets: Sequence[Sighting], known_pods: set[Address]
 ) -> Iterator[tuple[IfName, Sighting]]:
-    """Give the host's devices that frames of one pod come in on, with the first such frame."""
+    """Yield the host's devices that frames of one pod come in on, with the first such frame."""
     frames: dict[str, list[Sighting]] = {}
     for seen in packets:
         if seen.netns == HOST and seen.link is not None and seen.direction == "in":

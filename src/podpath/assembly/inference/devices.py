@@ -37,7 +37,7 @@ def infer_devices(draft: NodeDraft, sightings: Sightings) -> None:
 
 
 def _named(netns: NetnsDraft) -> Iterator[tuple[IfName, Span | None, str]]:
-    """Give the devices that facts of the namespace name, with what names them."""
+    """Yield the devices that facts of the namespace name, with what names them."""
     for route in netns.routes:
         for hop in route.nexthops:
             if hop.link is not None:

@@ -94,7 +94,7 @@ def _is_outside(draft: NodeDraft, frame: _Frame) -> bool:
 
 
 def _find_own(draft: NodeDraft, frames: Sequence[_Frame]) -> Address | None:
-    """Give the sender that is most likely the host itself; None where no sender stands out."""
+    """Return the sender that is most likely the host itself; None where no sender stands out."""
     points: dict[Address, int] = {}
     own_macs = {link.mac for link in draft.host.links.values() if link.mac is not None}
     for sender in dict.fromkeys(frame.sender for frame in frames):
@@ -145,7 +145,7 @@ def _add_own(draft: NodeDraft, sightings: Sightings, frames: Sequence[_Frame], a
 
 
 def _link_by_route(draft: NodeDraft, address: Address) -> Link | None:
-    """Give the device whose connected route holds the address."""
+    """Return the device whose connected route holds the address."""
     route = draft.host.route_to(address)
     if route is None or route.prefix.length == 0 or route.nexthops[0].gateway is not None or route.nexthops[0].link is None:
         return None
@@ -153,7 +153,7 @@ def _link_by_route(draft: NodeDraft, address: Address) -> Link | None:
 
 
 def _link_of(draft: NodeDraft, sightings: Sightings, mac: Mac, captured: str | None) -> Link | None:
-    """Give the device that an address with this MAC is on: a slave carries frames but has no addresses."""
+    """Return the device that an address with this MAC is on: a slave carries frames but has no addresses."""
     able = [link for link in draft.host.links.values() if link.name != "lo" and not _is_slave(draft, link)]
     same = [link for link in able if link.mac == mac]
     if same:
@@ -185,7 +185,7 @@ def _is_slave(draft: NodeDraft, link: Link) -> bool:
 
 
 def _length_of(draft: NodeDraft, arps: Sequence[ArpSighting], address: Address, link: Link) -> int:
-    """Give a prefix length with which those who answer the host's ARP are on its link."""
+    """Return a prefix length with which those who answer the host's ARP are on its link."""
     route = draft.host.route_to(address)
     if route is not None and route.prefix.length > 0 and any(hop.link == link.name for hop in route.nexthops):
         return route.prefix.length

@@ -55,7 +55,7 @@ class PodSeed:
 
 
 def add_pod(draft: NodeDraft, seed: PodSeed) -> NetnsDraft:
-    """Give the pod's namespace, made or completed so that packets reach it and leave it."""
+    """Return the pod's namespace, made or completed so that packets reach it and leave it."""
     owner = draft.owner(seed.address)
     name = seed.netns or (owner.name if owner is not None and owner.name != HOST else name_pod(seed.address))
     netns = draft.netns(name, seed.guess())
@@ -73,7 +73,7 @@ def add_pod(draft: NodeDraft, seed: PodSeed) -> NetnsDraft:
 
 
 def name_pod(address: Address) -> str:
-    """Give the name of the namespace of a pod that only its address is known of."""
+    """Return the name of the namespace of a pod that only its address is known of."""
     return f"pod-{address}"
 
 
@@ -99,7 +99,7 @@ def join_host(draft: NodeDraft, netns: NetnsDraft, link: IfName, seed: PodSeed) 
 
 
 def _choose_end(draft: NodeDraft, seed: PodSeed) -> tuple[IfName, str]:
-    """Give the host's end of a pod's veth pair where nothing says which it is: a listed one that leads to no known pod."""
+    """Return the host's end of a pod's veth pair where nothing says which it is: a listed one that leads to no known pod."""
     if seed.bridge is None:
         free = [link for link in draft.host.links.values() if looks_like_pod_side(link) and link.peer is None]
         for link in free:
@@ -109,7 +109,7 @@ def _choose_end(draft: NodeDraft, seed: PodSeed) -> tuple[IfName, str]:
 
 
 def _prefix_of(draft: NodeDraft) -> str:
-    """Give the prefix that the plugin at work gives the host's end of a pod's veth pair: rules match devices by it."""
+    """Return the prefix that the plugin at work gives the host's end of a pod's veth pair: rules match devices by it."""
     if draft.cilium is not None:
         return "lxc"
     plugins = {plugin for network in draft.cni for plugin in network.plugins}
@@ -123,7 +123,7 @@ def _spell(address: Address) -> str:
 
 
 def _own_link(netns: NetnsDraft, seed: PodSeed) -> IfName:
-    """Give the pod's device: the one named, else its only listed one, else a new one."""
+    """Return the pod's device: the one named, else its only listed one, else a new one."""
     listed = [name for name in netns.links if name != "lo"]
     name = seed.link if seed.link in netns.links or len(listed) != 1 else listed[0]
     own = netns.add_link(Link(name=name, kind="veth", inferred=seed.guess()))

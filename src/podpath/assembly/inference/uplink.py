@@ -43,7 +43,7 @@ def infer_uplink(draft: NodeDraft, sightings: Sightings) -> None:
 
 
 def find_uplink(draft: NodeDraft, sightings: Sightings) -> Link | None:
-    """Give the device that leads to other hosts; None where nothing shows one."""
+    """Return the device that leads to other hosts; None where nothing shows one."""
     host = draft.host
     able = [
         link

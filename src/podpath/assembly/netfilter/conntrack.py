@@ -27,7 +27,7 @@ class ConntrackAssembly(NamedTuple):
 
 
 def assemble_conntrack(readings: Iterable[tuple[Source, Reading]]) -> ConntrackAssembly:
-    """Give the entries that the evidence shows for the time of the failure; each connection once."""
+    """Return the entries that the evidence shows for the time of the failure; each connection once."""
     shown = [(source, reading) for source, reading in readings if _shows_entries(source, reading)]
     times = {judge_source(source) for source, _ in shown}
     if times & {Standing.BAD, Standing.PLAIN}:

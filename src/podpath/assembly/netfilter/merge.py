@@ -124,7 +124,7 @@ def _join(first: Chain, second: Chain) -> Chain | None:
 
 
 def _complete(leading: Chain, other: Chain, rules: tuple[Rule, ...]) -> Chain:
-    """Give the leading output with what only the other one says."""
+    """Return the leading output with what only the other one says."""
     return Chain(
         name=leading.name,
         rules=rules,
@@ -186,7 +186,7 @@ def _agree(first: Rule, second: Rule) -> bool:
 
 
 def _better(first: Rule, second: Rule) -> Rule:
-    """Give the spelling that says more: fully read, then with counters, then the first."""
+    """Return the spelling that says more: fully read, then with counters, then the first."""
     if bool(first.unread) != bool(second.unread):
         return second if first.unread else first
     return second if first.packets is None and second.packets is not None else first

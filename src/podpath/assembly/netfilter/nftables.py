@@ -47,7 +47,7 @@ class _Draft:
 
 
 def assemble_nftables(readings: Iterable[tuple[Source, Reading]], netfilter: Mapping[Family, Netfilter]) -> NftablesAssembly:
-    """Give the native tables that the evidence shows for the time of the failure, each as the first output shows it."""
+    """Return the native tables that the evidence shows for the time of the failure, each as the first output shows it."""
     shown = [(source, reading) for source, reading in readings if _listing_of(reading) is not None]
     # text has a line for each rule, and the devices of ingress chains, which JSON of nft 1.0 leaves out
     shown.sort(key=lambda item: any(line.lstrip().startswith("{") for line in item[0].lines[:1]))
@@ -168,7 +168,7 @@ def _same(one: NftTable, other: NftTable) -> bool:
 
 
 def _rules(table: NftTable) -> object:
-    """Give the rules in a spelling that text and JSON share: JSON has numbers in decimal, and names what text leaves out."""
+    """Return the rules in a spelling that text and JSON share: JSON has numbers in decimal, and names what text leaves out."""
     return {name: [_plain(emit_rule(rule)) for rule in chain.rules] for name, chain in table.chains.items()}
 
 

@@ -52,7 +52,7 @@ class _Draft:
 
 
 def assemble_sets(readings: Iterable[tuple[Source, Reading]]) -> SetsAssembly:
-    """Give every set that the evidence shows; of one that is shown twice the likelier state."""
+    """Return every set that the evidence shows; of one that is shown twice the likelier state."""
     gaps: list[Gap] = []
     drafts: dict[str, _Draft] = {}
     complete = False
@@ -73,7 +73,7 @@ def assemble_sets(readings: Iterable[tuple[Source, Reading]]) -> SetsAssembly:
 
 
 def _collect(source: Source, reading: Reading, gaps: list[Gap]) -> Mapping[str, _Draft]:
-    """Give the sets of one output with their members."""
+    """Return the sets of one output with their members."""
     drafts: dict[str, _Draft] = {}
     cut = _is_cut(source, reading)
     for record in reading.records:

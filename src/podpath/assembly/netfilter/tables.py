@@ -57,7 +57,7 @@ class Placed(NamedTuple):
 
 
 def place_rulesets(records: Sequence[RulesetRecord]) -> list[Placed]:
-    """Give each record's chains with their table; a record without one may be split over several."""
+    """Return each record's chains with their table; a record without one may be split over several."""
     placed = [Placed(record, record.table, record.chains, record.whole) for record in records if record.table is not None]
     pieces = [piece for record in records if record.table is None for piece in _cut_pieces(record)]
     if pieces:
@@ -106,7 +106,7 @@ class _Groups:
         self._of: dict[str, list[_Group]] = {}
 
     def find(self, users: Iterable[str]) -> list[_Group]:
-        """Give the groups that hold one of the chains."""
+        """Return the groups that hold one of the chains."""
         found: list[_Group] = []
         for user in users:
             found += [group for group in self._of.get(user, ()) if group not in found]
@@ -158,7 +158,7 @@ def _cut_pieces(record: RulesetRecord) -> Iterator[_Piece]:
 
 
 def allowed_tables(rule: RuleText) -> frozenset[str]:
-    """Give the tables that a rule may be in by its base chain, target and matches."""
+    """Return the tables that a rule may be in by its base chain, target and matches."""
     tables = ALL_TABLES
     if rule.chain in BASE_CHAINS:
         tables = frozenset(name for name, chains in BUILT_IN.items() if rule.chain in chains)
@@ -170,7 +170,7 @@ def allowed_tables(rule: RuleText) -> frozenset[str]:
 
 
 def _jump(rule: RuleText) -> str | None:
-    """Give the user chain that the rule goes to."""
+    """Return the user chain that the rule goes to."""
     name = rule.target.name if rule.target is not None else None
     return None if name is None or name in VERDICTS or name in TARGETS else name
 
@@ -226,7 +226,7 @@ def _gather_single(piece: _Piece, number: int) -> _Group:
 
 
 def _users(rule: RuleText) -> set[str]:
-    """Give the user chains that a rule is in or goes to."""
+    """Return the user chains that a rule is in or goes to."""
     return {name for name in (rule.chain, _jump(rule)) if name is not None and name not in BASE_CHAINS}
 
 
@@ -239,7 +239,7 @@ def _leads_to(rule: RuleText, group: _Group) -> bool:
 
 
 def _place_piece(number: int, piece: _Piece, groups: _Groups) -> Iterator[Placed]:
-    """Give the piece's chains, by table."""
+    """Yield the piece's chains, by table."""
     if piece.single:
         group = next((group for group in groups.find(piece.names) if number in group.pieces), None)
         table = group.table if group is not None else _gather_single(piece, number).table
@@ -259,14 +259,14 @@ def _place_piece(number: int, piece: _Piece, groups: _Groups) -> Iterator[Placed
 
 
 def _part(chain: ChainText, rules: list[RuleText]) -> ChainText:
-    """Give the chain with those of its rules that are of one table."""
+    """Return the chain with those of its rules that are of one table."""
     if len(rules) == len(chain.rules):
         return chain
     return chain._replace(rules=tuple(rules), whole=False)
 
 
 def _table_of_rule(number: int, rule: RuleText, groups: _Groups) -> str:
-    """Give the rule's table: that of the chains it is tied to, unless the kernel would not take it there."""
+    """Return the rule's table: that of the chains it is tied to, unless the kernel would not take it there."""
     tables = allowed_tables(rule)
     tied = sorted(groups.find(_users(rule)), key=lambda group: number not in group.pieces)
     for group in tied:

@@ -43,7 +43,7 @@ def assemble_routes(
 
 
 def _read_scene(scene: Scene, tables: TableNumbers) -> Iterator[tuple[_Key, Snapshot[Route]]]:
-    """Give the routes that the scene shows, by family and table, and whether each table is whole in it."""
+    """Yield the routes that the scene shows, by family and table, and whether each table is whole in it."""
     found: dict[tuple[Family, int], dict[Hashable, Route]] = {}
     span = None
     for record in scene.reading.records:
@@ -66,13 +66,13 @@ def _read_scene(scene: Scene, tables: TableNumbers) -> Iterator[tuple[_Key, Snap
 
 
 def key_of(route: Route) -> Hashable:
-    """Give what makes two lines the same route: what the kernel's FIB tells apart, as far as every output shows it."""
+    """Return what makes two lines the same route: what the kernel's FIB tells apart, as far as every output shows it."""
     ways = frozenset((hop.link, hop.gateway) for hop in route.nexthops)
     return route.table, route.prefix, route.tos, route.metric, route.type, ways
 
 
 def make_route(record: RouteRecord, tables: TableNumbers) -> Route:
-    """Give the route of a line; what the line leaves out has the value that its command leaves out."""
+    """Return the route of a line; what the line leaves out has the value that its command leaves out."""
     kind = record.type or "unicast"
     nexthops = tuple(_make_nexthop(hop, record.flags) for hop in record.nexthops)
     table = LOCAL if record.table is None and kind in {"local", "broadcast"} else tables.number(record.table)
@@ -93,7 +93,7 @@ def make_route(record: RouteRecord, tables: TableNumbers) -> Route:
 
 
 def _default_scope(kind: str, nexthops: tuple[Nexthop, ...]) -> str:
-    """Give the scope that iproute2 would set (ip/iproute.c:iproute_modify), since `ip route` leaves `global` out."""
+    """Return the scope that iproute2 would set (ip/iproute.c:iproute_modify), since `ip route` leaves `global` out."""
     if kind in {"local", "nat"}:
         return "host"
     if kind in {"broadcast", "multicast", "anycast"}:

@@ -28,7 +28,7 @@ class TableNumbers:
         self._own = {name: named.get(name, _FIRST_MADE_UP + place) for place, name in enumerate(own)}
 
     def number(self, name: str | None) -> int:
-        """Give a table's number; the main table's where no name is printed."""
+        """Return a table's number; the main table's where no name is printed."""
         if name is None:
             return MAIN
         number = _parse(name)

@@ -37,7 +37,7 @@ def shows_output(scene: Scene) -> bool:
 
 
 def listed_tables(scene: Scene) -> tuple[str, ...]:
-    """Give the routing tables that the scene lists whole: `all`, or the names; empty where it shows a part."""
+    """Return the routing tables that the scene lists whole: `all`, or the names; empty where it shows a part."""
     if not scene.whole or not shows_output(scene):
         return ()
     if scene.command.program in {"route", "netstat"}:
@@ -52,7 +52,7 @@ def listed_tables(scene: Scene) -> tuple[str, ...]:
 
 
 def listed_families(scene: Scene) -> tuple[Family, ...]:
-    """Give the families that the scene's command lists: `ip addr` shows both, `ip route` and `ip rule` IPv4 unless told."""
+    """Return the families that the scene's command lists: `ip addr` shows both, `ip route` and `ip rule` IPv4 unless told."""
     asked = parse_family(scene.source)
     if asked is not None:
         return (asked,)
@@ -65,7 +65,7 @@ def listed_families(scene: Scene) -> tuple[Family, ...]:
 
 
 def asked_object(scene: Scene) -> tuple[str, tuple[str, ...]] | None:
-    """Give the object of the scene's `ip` or `bridge` command and its selectors behind `show`; None for another command."""
+    """Return the object of the scene's `ip` or `bridge` command and its selectors behind `show`; None for another command."""
     return command.asked_object(scene.command)
 
 

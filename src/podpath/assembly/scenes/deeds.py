@@ -64,12 +64,12 @@ _ROUTE_VERBS: Mapping[str, bool] = {
 
 
 def list_deeds(evidence: Evidence) -> tuple[Deed, ...]:
-    """Give all commands of the evidence that change the node."""
+    """Return all commands of the evidence that change the node."""
     return tuple(Deed(command=record.command, span=record.span) for _, record in evidence.records(DeedRecord))
 
 
 def read_effects(evidence: Evidence) -> tuple[Effect, ...]:
-    """Give what the deeds of the evidence change, in their order; commands on another host do not count."""
+    """Return what the deeds of the evidence change, in their order; commands on another host do not count."""
     return tuple(
         effect for scene, record in evidence.records(DeedRecord) if not scene.is_elsewhere for effect in _read(scene, record)
     )

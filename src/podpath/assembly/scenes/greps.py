@@ -19,7 +19,7 @@ _GREPS = frozenset({"grep", "egrep", "fgrep", "rg", "ack", "ag"})
 
 
 def greped_macs(evidence: Evidence) -> Iterator[tuple[Scene, Span, IfName, Mac]]:
-    """Give each MAC that a grep over devices asked for while its output shows one other MAC only, with the first device."""
+    """Yield each MAC that a grep over devices asked for while its output shows one other MAC only, with the first device."""
     for scene in evidence.scenes:
         mac = _asked_mac(scene)
         shown = [record for record in scene.reading.records if isinstance(record, LinkRecord) and record.mac is not None]

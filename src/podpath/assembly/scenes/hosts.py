@@ -44,7 +44,7 @@ class _Host:
 
 
 def part_by_host(read: Sequence[Read]) -> tuple[HostEvidence, ...]:
-    """Give the evidence of each node, the one that most outputs are of first; what names no host goes to all of them."""
+    """Return the evidence of each node, the one that most outputs are of first; what names no host goes to all of them."""
     scenes = [set_scene(source, reading, number) for number, (source, reading) in enumerate(read)]
     owners = [*_name_owners(scenes)]
     hosts = _gather(scenes, owners)
@@ -115,7 +115,7 @@ def _tells(address: Address) -> bool:
 
 
 def _named_pods(scenes: Sequence[Scene], hosts: Mapping[str, _Host]) -> Iterator[str]:
-    """Give the host names that are pods' names."""
+    """Yield the host names that are pods' names."""
     for scene in scenes:
         for record in scene.reading.records:
             if isinstance(record, PodRecord) and record.name in hosts and record.name is not None:
@@ -123,7 +123,7 @@ def _named_pods(scenes: Sequence[Scene], hosts: Mapping[str, _Host]) -> Iterator
 
 
 def _reached_pods(hosts: Mapping[str, _Host]) -> Iterator[str]:
-    """Give the hosts whose every address another one reaches by a device that is not its uplink."""
+    """Yield the hosts whose every address another one reaches by a device that is not its uplink."""
     for name, host in hosts.items():
         own = [address for some in host.addresses.values() for address in some]
         for other in hosts.values():

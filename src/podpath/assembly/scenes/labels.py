@@ -114,7 +114,7 @@ def judge_label(label: str) -> Standing:
 
 
 def last_sentence(label: str) -> str:
-    """Give the sentence of a label that stands right above the output."""
+    """Return the sentence of a label that stands right above the output."""
     return _SENTENCE_END.split(label.strip())[-1]
 
 

@@ -17,7 +17,7 @@ _POD = re.compile(r"pod/(?P<namespace>[^/]+)/(?P<name>[^/]+)")
 
 
 def find_aliases(read: Iterable[tuple[str, Reading]]) -> Mapping[str, str]:
-    """Give for each name of a namespace, of outputs in their order, the first name that the same namespace goes by."""
+    """Return for each name of a namespace, of outputs in their order, the first name that the same namespace goes by."""
     owners: dict[Address, str] = {}
     listed: dict[str, frozenset[Address]] = {}
     pods: dict[tuple[str, str], str] = {}
@@ -41,7 +41,7 @@ def find_aliases(read: Iterable[tuple[str, Reading]]) -> Mapping[str, str]:
 
 
 def _same_pod(name: str, pods: dict[tuple[str, str], str]) -> str | None:
-    """Give an earlier name of the same pod, where one of the two lacks the Kubernetes namespace (`pod/?/web-0`)."""
+    """Return an earlier name of the same pod, where one of the two lacks the Kubernetes namespace (`pod/?/web-0`)."""
     found = _POD.fullmatch(name)
     if found is None:
         return None
@@ -52,7 +52,7 @@ def _same_pod(name: str, pods: dict[tuple[str, str], str]) -> str | None:
 
 
 def _own_addresses(reading: Reading) -> Iterable[Address]:
-    """Give the addresses that an output shows a namespace to have: those listed, or the one source of all that it sends.
+    """Return the addresses that an output shows a namespace to have: those listed, or the one source of all that it sends.
 
     What sends from several addresses forwards for others.
     """

@@ -81,7 +81,7 @@ class Evidence:
         return cls(scenes=tuple(scenes), asked=asked, _records=records)
 
     def records(self, kind: type[R], netns: str | None = None) -> Iterator[tuple[Scene, R]]:
-        """Give the records of a type in the order of the evidence, of one namespace where one is named."""
+        """Yield the records of a type in the order of the evidence, of one namespace where one is named."""
         for scene, record in self._records.get(kind, ()):
             if netns is None or scene.netns == netns:
                 yield scene, cast("R", record)
@@ -105,7 +105,7 @@ def _tell_hosts_apart(scenes: Sequence[Scene]) -> list[Scene]:
 
 
 def host_of_prompt(scene: Scene) -> str | None:
-    """Give the host that the prompt of a command about a node names; `kubectl` and its like are typed anywhere."""
+    """Return the host that the prompt of a command about a node names; `kubectl` and its like are typed anywhere."""
     found = _PROMPT_HOST.search(scene.source.prompt or "")
     return None if found is None or scene.command.program in _WORKSTATION_PROGRAMS else found["host"]
 
@@ -127,7 +127,7 @@ def set_scene(source: Source, reading: Reading, number: int) -> Scene:
 
 
 def name_netns(name: str | None) -> str:
-    """Give the model's name of a namespace: `host` for the node's own, however it is spelled."""
+    """Return the model's name of a namespace: `host` for the node's own, however it is spelled."""
     if name is None or name in _HOST_NAMES or _HOST_NETWORK_PODS.fullmatch(name):
         return HOST
     return name

@@ -23,7 +23,7 @@ class Addresses:
         self._latest = np.zeros(1 << SLOTS, np.int64)
 
     def number(self, high: Halves, low: Halves) -> NDArray[np.uint32]:
-        """Give each address its number, by its upper and lower half."""
+        """Assign each address a number by its upper and lower half."""
         slots = place(high, low)
         numbers = self._given[slots]
         known = (self._high[slots] == high) & (self._low[slots] == low) & (numbers != NONE)
@@ -42,15 +42,15 @@ class Addresses:
         return numbers
 
     def _look_up(self, high: Halves, low: Halves) -> list[int]:
-        """Give the numbers of addresses one by one."""
+        """Return the numbers of addresses one by one."""
         return [self._numbers.setdefault(pair, len(self._numbers)) for pair in zip(high.tolist(), low.tolist(), strict=True)]
 
     def values(self) -> tuple[int, ...]:
-        """Give all addresses, in the order of their numbers."""
+        """Return all addresses, in the order of their numbers."""
         return tuple(high << 64 | low for high, low in self._numbers)
 
 
 def place(high: Halves, low: Halves) -> NDArray[np.int64]:
-    """Give the slot of each address, so that those of one network are spread."""
+    """Return the slot of each address, so that those of one network are spread."""
     mixed = ((high ^ (high >> _HALF)) * _ODD ^ low) * _ODD
     return (mixed >> np.uint64(64 - SLOTS)).astype(np.int64)

@@ -34,7 +34,7 @@ def begins(runs: NDArray[np.integer[Any]]) -> Mask:
 
 
 def distinct(values: NDArray[T]) -> NDArray[T]:
-    """Give the different values, in order. `np.unique` gives the same, and loads masked arrays, which take 10 ms to load."""
+    """Return the different values, in order. `np.unique` gives the same, and loads masked arrays, which take 10 ms to load."""
     ordered = np.sort(values)
     first = np.ones(len(ordered), np.bool_)
     first[1:] = ordered[1:] != ordered[:-1]
@@ -55,18 +55,18 @@ class Runs:
         return len(self.starts)
 
     def spread(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Give each row the value of its run."""
+        """Repeat for each row the value of its run."""
         return np.repeat(values, self._lengths)
 
     def running_maximum(self, values: Numbers) -> Numbers:
-        """Give for each row the largest value of its run up to it."""
+        """Return for each row the largest value of its run up to it."""
         base = self.spread(np.arange(0, len(self.starts) * SPAN, SPAN))
         largest: Numbers = np.maximum.accumulate(values + base)
         largest -= base
         return largest
 
     def before(self, values: Numbers, nothing: int) -> Numbers:
-        """Give for each row the value of the row before it in its run; `nothing` where it begins one."""
+        """Return for each row the value of the row before it in its run; `nothing` where it begins one."""
         shifted = np.empty_like(values)
         shifted[1:] = values[:-1]
         shifted[self.starts] = nothing
@@ -80,7 +80,7 @@ class Runs:
         return same
 
     def unwrapped(self, values: NDArray[np.uint32]) -> Numbers:
-        """Give numbers that wrap at 32 bits relative to the first of their run, without the wrap (RFC 1982 distances)."""
+        """Return numbers that wrap at 32 bits relative to the first of their run, without the wrap (RFC 1982 distances)."""
         step = np.zeros(self._count, np.int32)
         np.subtract(values[1:], values[:-1], out=step[1:].view(np.uint32))
         step[self.starts] = 0
@@ -94,7 +94,7 @@ class Runs:
 
 
 def unwrapped(values: NDArray[np.uint32]) -> Numbers:
-    """Give numbers that wrap at 32 bits relative to the first of them, without the wrap."""
+    """Return numbers that wrap at 32 bits relative to the first of them, without the wrap."""
     total = np.zeros(len(values), np.int64)
     np.cumsum((values[1:] - values[:-1]).view(np.int32), out=total[1:])
     return total

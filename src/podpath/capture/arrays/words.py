@@ -18,13 +18,13 @@ class Words:
         self.all: NDArray[np.uint64] = numbers.astype("<u8", copy=False)
 
     def one(self, at: int) -> NDArray[np.uint8]:
-        """Give the byte that stands there."""
+        """Return the byte that stands there."""
         return self.all.view("<u1")[7 - at :: 8]
 
     def two(self, at: int) -> NDArray[np.uint16]:
-        """Give the number of two bytes that stands there."""
+        """Return the number of two bytes that stands there."""
         return self.all.view("<u2")[3 - at // 2 :: 4]
 
     def four(self, at: int) -> NDArray[np.uint32]:
-        """Give the number of four bytes that stands there."""
+        """Return the number of four bytes that stands there."""
         return self.all.view("<u4")[1 - at // 4 :: 2]

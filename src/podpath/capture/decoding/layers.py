@@ -94,13 +94,13 @@ class Members:
         return self._chosen
 
     def rows(self, rows: Offsets) -> Offsets:
-        """Give the members' places in the columns, where those of the block's packets are `rows`."""
+        """Return the members' places in the columns, where those of the block's packets are `rows`."""
         if self._rows is None:
             self._rows = rows[self.chosen]
         return self._rows
 
     def bits(self, kind: np.dtype[Any]) -> NDArray[Any]:
-        """Give numbers with all bits set for members and none for others."""
+        """Return numbers with all bits set for members and none for others."""
         bits = self._bits.get(kind)
         if bits is None:
             bits = self._bits[kind] = ~(self.mask.astype(kind) - kind.type(1))

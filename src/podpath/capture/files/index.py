@@ -80,7 +80,7 @@ def empty_index() -> Index:
 
 
 def part(index: Index, start: int, stop: int) -> Index:
-    """Give some packets of an index."""
+    """Return some packets of an index."""
     return Index(
         offset=index.offset[start:stop],
         caplen=index.caplen[start:stop],

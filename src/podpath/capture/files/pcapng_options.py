@@ -15,7 +15,7 @@ FINEST = 28
 
 
 def options(block: bytes, start: int, order: str) -> Iterator[tuple[int, bytes]]:
-    """Give the options of a block's body from an offset on; a list that is cut ends early."""
+    """Yield the options of a block's body from an offset on; a list that is cut ends early."""
     place = start
     while place + 4 <= len(block):
         code, length = struct.unpack_from(f"{order}2H", block, place)
@@ -40,7 +40,7 @@ def parse_interface(block: bytes, order: str) -> Interface:
 
 
 def resolution(code: int) -> tuple[int, int]:
-    """Give how many nanoseconds a tick has, as a fraction: powers of ten, or of two with the top bit."""
+    """Return how many nanoseconds a tick has, as a fraction: powers of ten, or of two with the top bit."""
     ticks = 2 ** (code & 0x7F) if code & 0x80 else 10 ** min(code, FINEST)
     if 1_000_000_000 % ticks == 0:
         return 1_000_000_000 // ticks, 1
@@ -61,7 +61,7 @@ def note_statistics(block: bytes, order: str, interface: Interface) -> None:
 
 
 def parse_names(block: bytes, order: str) -> Iterator[tuple[str, str]]:
-    """Give address and name of each record of a name resolution block."""
+    """Yield address and name of each record of a name resolution block."""
     for code, value in options(block, 0, order):
         width = {1: 4, 2: 16}.get(code)
         if width is not None and len(value) > width:

@@ -39,7 +39,7 @@ class Walked(NamedTuple):
 
 
 def walk(data: Bytes, framing: Framing, start: int, stop: int) -> Walked:
-    """Give the places of all records from `start`, where one begins, up to the first at or behind `stop`."""
+    """Return the places of all records from `start`, where one begins, up to the first at or behind `stop`."""
     stop = min(stop, len(data))
     lanes = min(LANES, (stop - start) // LANE_BYTES)
     if lanes < 2:
@@ -49,7 +49,7 @@ def walk(data: Bytes, framing: Framing, start: int, stop: int) -> Walked:
 
 
 def find_starts(data: Bytes, framing: Framing, start: int, stop: int, lanes: int) -> Offsets:
-    """Give plausible beginnings of records near even cuts of a stretch; a cut without one is left out."""
+    """Return plausible beginnings of records near even cuts of a stretch; a cut without one is left out."""
     cuts = start + (stop - start) // lanes * np.arange(1, lanes, dtype=np.int64)
     cuts += -(cuts - start) % framing.step
     found = [np.array([start], np.int64)]
@@ -70,7 +70,7 @@ def find_starts(data: Bytes, framing: Framing, start: int, stop: int, lanes: int
 
 
 def _candidates(data: Bytes, framing: Framing, cuts: Offsets, window: int) -> Offsets:
-    """Give the places behind each cut whose first word could begin a record, in order."""
+    """Return the places behind each cut whose first word could begin a record, in order."""
     step = framing.step
     offsets = np.arange(0, window, step, dtype=np.int64)
     view = words(data, framing.order)
@@ -134,7 +134,7 @@ class _Lanes(NamedTuple):
     """Where each lane landed behind its end."""
 
     def join(self, framing: Framing) -> tuple[Offsets, NDArray[np.uint32]]:
-        """Give the places of all records with their heads, lane by lane."""
+        """Return the places of all records with their heads, lane by lane."""
         total = int(self.counts.sum())
         joined = np.empty(total, np.dtype(("V", framing.head // 4 * 4)))
         firsts = np.cumsum(self.counts) - self.counts
@@ -240,7 +240,7 @@ def _is_other_section(buffer: memoryview, word: struct.Struct, place: int) -> bo
 
 
 def _resume(data: Bytes, framing: Framing, damaged: int) -> int:
-    """Give the first place behind damage from which records follow each other; the file's size where there is none."""
+    """Return the first place behind damage from which records follow each other; the file's size where there is none."""
     framing = framing._replace(step=1)  # what was lost need not be a whole number of words
     window = 1 << 16
     place = damaged + 1

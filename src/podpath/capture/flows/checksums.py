@@ -21,7 +21,7 @@ _HEADERS = {113: 16, 276: 20}
 def find_wrong_sums(
     packets: Packets, data: bytes | memoryview, interfaces: Sequence[Interface], rows: Iterable[int]
 ) -> frozenset[int]:
-    """Give those of the rows that are tunnel packets which came in whole, with an outer UDP checksum that is wrong."""
+    """Return those of the rows that are tunnel packets which came in whole, with an outer UDP checksum that is wrong."""
     columns = packets.columns
     found = set()
     for row in rows:

@@ -27,7 +27,7 @@ class FlowTable:
         self._count = 1
 
     def number(self, names: list[Words]) -> tuple[Numbers, Rows]:
-        """Give the flow of each packet, and the packets that are the first of new ones: these are numbered in their order.
+        """Return the flow of each packet, and the packets that are the first of new ones: these are numbered in their order.
 
         Packets of new flows take slots for themselves, the last ones first, so that each slot shows the first one that came.
         """
@@ -51,7 +51,7 @@ class FlowTable:
         return found, first
 
     def _settle(self, names: list[Words], slot: Rows, start: int) -> Numbers:
-        """Give the flow of each packet; where it is new, the first packet of it, counted from `start`. `slot` becomes theirs."""
+        """Return each packet's flow; where it is new, its first packet, counted from `start`. `slot` becomes theirs."""
         rows = np.arange(len(slot))
         found, here = np.zeros(0, np.int32), slot
         while len(rows):

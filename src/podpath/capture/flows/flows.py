@@ -38,7 +38,7 @@ class Flows:
 
 
 def number_flows(columns: Columns) -> Flows:
-    """Give each packet of TCP, UDP, SCTP and ICMP echo its flow; later fragments, which have no ports, are of none."""
+    """Return each packet of TCP, UDP, SCTP and ICMP echo its flow; later fragments, which have no ports, are of none."""
     count = len(columns)
     number, forward = np.full(count, -1, np.int32), np.zeros(count, np.bool_)
     parted = bool(columns.vni.any() or columns.ifindex.any())
@@ -71,7 +71,7 @@ def _named(columns: Columns, some: slice) -> NDArray[np.bool_]:
 
 
 def _names(columns: Columns, some: slice | NDArray[np.int64], *, parted: bool) -> tuple[list[Words], NDArray[np.bool_]]:
-    """Give the words that name each packet's flow, and whether its ends were swapped to make both directions the same."""
+    """Return the words that name each packet's flow, and whether its ends were swapped to make both directions the same."""
     source = columns.src[some].astype(np.uint64) << _HALF
     source |= columns.sport[some]
     target = columns.dst[some].astype(np.uint64) << _HALF

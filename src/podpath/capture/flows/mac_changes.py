@@ -35,7 +35,7 @@ class _Frames(NamedTuple):
     row: Rows
 
     def pick(self, which: Rows | NDArray[np.bool_]) -> _Frames:
-        """Give some of them."""
+        """Return some of them."""
         return _Frames(self.address[which], self.mac[which], self.row[which])
 
     def join(self, later: _Frames) -> _Frames:
@@ -44,7 +44,7 @@ class _Frames(NamedTuple):
 
 
 def find_changing_macs(slabs: Slabs, most: int) -> Rows:
-    """Give the rows, in order; of each address at most `most` of the first, and the last."""
+    """Return the rows, in order; of each address at most `most` of the first, and the last."""
     odd = _find_odd(slabs)
     if not len(odd):
         return np.zeros(0, np.int64)
@@ -63,12 +63,12 @@ def _no_frames() -> _Frames:
 
 
 def _select_plain(columns: Columns) -> Rows:
-    """Give the rows of IPv4 packets in Ethernet frames and no tunnel."""
+    """Return the rows of IPv4 packets in Ethernet frames and no tunnel."""
     return np.flatnonzero((columns.version == 4) & (columns.depth == 0) & (columns.smac != 0) & (columns.dmac != 0))
 
 
 def _find_odd(slabs: Slabs) -> NDArray[np.uint32]:
-    """Give the addresses that have several MACs, or are reached by several that are no group's."""
+    """Return the addresses that have several MACs, or are reached by several that are no group's."""
     sources, targets = [], []
     for _, columns in slabs():
         plain = _select_plain(columns)
@@ -86,7 +86,7 @@ def _find_odd(slabs: Slabs) -> NDArray[np.uint32]:
 
 
 def _distinct(addresses: NDArray[np.uint32], macs: NDArray[np.uint64]) -> _Pairs:
-    """Give the different pairs, in the order of the addresses."""
+    """Return the different pairs, in the order of the addresses."""
     known = distinct(macs)
     words = distinct(addresses.astype(np.uint64) << np.uint64(32) | known.searchsorted(macs).astype(np.uint64))
     return _Pairs((words >> np.uint64(32)).astype(np.uint32), known[(words & np.uint64(0xFFFFFFFF)).astype(np.int64)])

@@ -89,7 +89,7 @@ def analyse_segments(columns: Columns, flows: Flows) -> Segments:
 
 
 def _slabs(columns: Columns, flows: Flows) -> Iterator[Numbers]:
-    """Give the rows of some flows after the others, about `SLAB` rows at a time, each in the order of the file."""
+    """Yield the rows of some flows after the others, about `SLAB` rows at a time, each in the order of the file."""
     counts = np.bincount(flows.number + np.int32(1), minlength=1)
     part_of_flow = (np.cumsum(counts) // SLAB + 1).astype(np.uint8 if len(columns) < SLAB * 254 else np.uint16)
     part_of_flow[0] = 0  # what is of no flow
@@ -125,7 +125,7 @@ class _Streams:
         self.expected = self.runs.before(self.runs.running_maximum(reach), LOWEST)
 
     def judge(self) -> NDArray[np.uint8]:
-        """Give the bits of what each packet is."""
+        """Return the bits of what each packet is."""
         ahead, known = self.relative - self.expected, self.expected > LOWEST
         flags, window = self.flags, self.columns.window.take(self.rows)
         plain, asks, closed = flags & _BARE == 0, flags & (_BARE | ACK) == ACK, window == 0

@@ -36,7 +36,7 @@ _ERRORS = {ICMP: (3, 4, 5, 11, 12), ICMPV6: (1, 2, 3, 4)}
 
 
 def select_telling(packets: Packets, flows: Flows | None = None) -> Rows:
-    """Give the rows that tell something, in the order of the file: at most `MOST` of connections, and some of each other kind.
+    """Return the rows that tell something, in the order of the file: at most `MOST` of connections, and some of each other kind.
 
     `flows` where they were numbered already.
     """
@@ -54,7 +54,7 @@ def choose(connections: Rows, others: Iterable[Rows]) -> Rows:
 
 
 def select_ends(packets: Packets, one: tuple[Address | None, int], other: tuple[Address | None, int]) -> Rows:
-    """Give the first `MOST` rows of what is said between two ends, in either direction; no address or port 0 stands for any."""
+    """Return the first `MOST` rows of what is said between two ends, in either direction; no address or port 0 stands for any."""
     columns = packets.columns
     source = [_is_end(packets, columns.src, columns.sport, end) for end in (one, other)]
     target = [_is_end(packets, columns.dst, columns.dport, end) for end in (one, other)]
@@ -73,7 +73,7 @@ def _is_end(packets: Packets, addresses: NDArray[np.uint32], ports: NDArray[np.u
 
 
 def _number(packets: Packets, value: int) -> int:
-    """Give the number of an IPv6 address; one that no packet has where the capture does not show it."""
+    """Return the number of an IPv6 address; one that no packet has where the capture does not show it."""
     return packets.addresses.index(value) if value in packets.addresses else 0xFFFFFFFF
 
 

@@ -63,7 +63,7 @@ def follow_way(matching: Matching, way: int, further: int = 0, *, every: bool = 
 
 
 def _shifts(apart: Apart, count: int) -> dict[int, int]:
-    """Give how much later than the first each passage is, over others where the two have nothing in common."""
+    """Return how much later than the first each passage is, over others where the two have nothing in common."""
     known = {0: 0}
     for _ in range(count):
         for at in range(count):
@@ -74,6 +74,6 @@ def _shifts(apart: Apart, count: int) -> dict[int, int]:
 
 
 def _base(matching: Matching, way: int, placed: Sequence[Placed]) -> int:
-    """Give the initial sequence number of who sends; where nobody saw it, the number that the first point saw first."""
+    """Return the initial sequence number of who sends; where nobody saw it, the number that the first point saw first."""
     known = matching.first_number(way)
     return known if known is not None else int(matching.joined.column("seq")[placed[0].rows[0]])

@@ -18,7 +18,7 @@ APART = 50_000_000
 
 
 def follow_packets(matching: Matching, number: int) -> tuple[Journey, ...]:
-    """Give the packets of a connection, in the order of time; segments that become others on the way are one journey."""
+    """Return the packets of a connection, in the order of time; segments that become others on the way are one journey."""
     watch, ways = Watch(matching), Ways(matching)
     journeys: list[Journey] = []
     for way in (2 * number, 2 * number + 1):
@@ -71,7 +71,7 @@ def _group(followed: Followed) -> Iterator[list[tuple[Item, list[list[int]]]]]:
 
 
 def _rows(followed: Followed, item: Item, place: int) -> list[int]:
-    """Give all packets of a passage that have bytes of an item: of the copy that the item names there."""
+    """Return all packets of a passage that have bytes of an item: of the copy that the item names there."""
     row = item.rows[place]
     if row == ABSENT:
         return []

@@ -87,7 +87,7 @@ class _Judge:
         return Losses(lost=tuple(lost), unseen=tuple(self._unseen(*key, found) for key, found in unseen.items()))
 
     def _missing(self) -> Iterator[_Missing]:
-        """Give each item that was not seen to the end, with the first place that could have seen it, else the first at all."""
+        """Yield each item that was not seen to the end, with the first place that could have seen it, else the first at all."""
         items = [item for item in self._followed.items if item.last < len(self._expected) - 1]
         missed = [sum(item.last < place for item in items) for place in range(len(self._expected))]
         for item in items:
@@ -174,7 +174,7 @@ class _Judge:
         return tuple(self._matching.joined.sighting(row) for row in item.rows if row != ABSENT)
 
     def _around(self, missing: _Missing) -> tuple[Sighting, Sighting]:
-        """Give what a place captured before and after the time at which something should have come."""
+        """Return what a place captured before and after the time at which something should have come."""
         joined = self._matching.joined
         rows, times = self._watch.around(self._expected[missing.place].point)
         if missing.place < len(self._followed.placed):
@@ -207,7 +207,7 @@ class _Judge:
 
 
 def _picky_devices(matching: Matching, way: int) -> set[int]:
-    """Give the devices that show of a TCP connection only how it begins and ends, though the rest did pass them.
+    """Return the devices that show of a TCP connection only how it begins and ends, though the rest did pass them.
 
     So do captures with a filter for SYN, FIN and RST. That the rest passed is shown by the other direction, behind the device.
     """
@@ -227,7 +227,7 @@ def _picky_devices(matching: Matching, way: int) -> set[int]:
 
 
 def _acknowledged(matching: Matching, followed: Followed) -> int | None:
-    """Give the highest number that the other direction acknowledged, relative to the way's first; None where it did not.
+    """Return the highest number that the other direction acknowledged, relative to the way's first; None where it did not.
 
     Resets do not count: a firewall between the points may have sent them.
     """

@@ -17,7 +17,7 @@ from podpath.net.protocols import FIN
 
 
 def find_open_ways(matching: Matching) -> list[int]:
-    """Give the ways whose passages differ, and those that do not pass the devices that the other direction passes."""
+    """Return the ways whose passages differ, and those that do not pass the devices that the other direction passes."""
     passages = matching.passages
     if not len(passages.way):
         return []
@@ -35,7 +35,7 @@ def find_open_ways(matching: Matching) -> list[int]:
 
 
 def _sum_up(matching: Matching) -> Keys:
-    """Give for each passage a number that depends only on what it shows."""
+    """Return for each passage a number that depends only on what it shows."""
     joined, number = matching.joined, matching.passages.number
     protocol, flags, seq, payload = (joined.column(name) for name in ("protocol", "flags", "seq", "payload"))
     sums = np.zeros(len(matching.passages.way) + 1, np.uint64)  # the last is that of packets of no passage
@@ -52,7 +52,7 @@ def _sum_up(matching: Matching) -> Keys:
 
 
 def _device_sets(matching: Matching, count: int) -> NDArray[np.uint64]:
-    """Give for each way a number that depends only on which devices it passes."""
+    """Return for each way a number that depends only on which devices it passes."""
     devices = int(matching.joined.device.max()) + 1
     words = np.sort(matching.passages.way * devices + matching.joined.device[matching.passages.point])
     words = words[begins(words)]

@@ -40,7 +40,7 @@ class Watch:
         self._blind = [self._damaged(file) for file in range(len(matching.joined.files))]
 
     def _damaged(self, file: int) -> list[tuple[int, int]]:
-        """Give the times between which a damaged file shows nothing: from the packet before the damage to the one behind it."""
+        """Return the times between which a damaged file shows nothing: from the packet before the damage to the one behind it."""
         capture = self._matching.joined.files[file].capture
         columns = capture.packets.columns
         found = []
@@ -78,7 +78,7 @@ class Watch:
         return dropped if here.dropped else f"{here.cut} packets there were cut before the end of their headers"
 
     def around(self, point: int) -> tuple[Numbers, Numbers]:
-        """Give all packets of a point's device, by time, and their times by the first host's clock."""
+        """Return all packets of a point's device, by time, and their times by the first host's clock."""
         joined, measured = self._matching.joined, self._matching.measured
         device = int(joined.device[point])
         if device not in self._times:
@@ -98,7 +98,7 @@ class Ways:
         self._known: dict[tuple[int, ...], tuple[int, ...]] = {}
 
     def extend(self, way: int, placed: Sequence[Placed]) -> list[Expected]:
-        """Give the points past the last one of a way that its packets should have come to."""
+        """Return the points past the last one of a way that its packets should have come to."""
         matching = self._matching
         back = matching.order(way ^ 1)
         tcp = int(matching.joined.column("protocol")[placed[0].rows[0]]) == TCP
@@ -120,7 +120,7 @@ class Ways:
         return next((number for number in numbers if self._matching.points[number].direction == direction), None)
 
     def _as_neighbours(self, way: int, last: Placed) -> tuple[int, ...]:
-        """Give the points that connections with the same server pass behind a passage, as far as all of them agree.
+        """Return the points that connections with the same server pass behind a passage, as far as all of them agree.
 
         Those of the same client come first, then those to the same port, then all to the same address.
         """

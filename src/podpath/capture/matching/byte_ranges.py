@@ -36,14 +36,14 @@ class Segments(NamedTuple):
     longest: int
 
     def covering(self, place: int) -> list[Copy]:
-        """Give the segments that have a byte, by time."""
+        """Return the segments that have a byte, by time."""
         low, high = np.searchsorted(self.start, (place - self.longest, place + 1))
         found = [at for at in range(int(low), int(high)) if self.end[at] > place]
         copies = [Copy(int(self.rows[at]), int(self.time[at]), int(self.stamp[at])) for at in found]
         return sorted(copies, key=lambda copy: copy.time)
 
     def between(self, low: int, high: int) -> Iterator[tuple[int, int, int]]:
-        """Give each segment that has bytes of a range: its packet, and the first and last of these bytes."""
+        """Yield each segment that has bytes of a range: its packet, and the first and last of these bytes."""
         first, last = np.searchsorted(self.start, (low - self.longest, high))
         for at in range(int(first), int(last)):
             if self.end[at] > low:
@@ -62,7 +62,7 @@ def sends_data(protocol: NDArray[np.uint8], flags: NDArray[np.uint8], payload: N
 
 
 def cut_to_segments(joined: Joined, rows: Numbers, times: Numbers, base: int) -> Segments:
-    """Give the data packets of a passage by their bytes; `base` is the sequence number that counts as 0."""
+    """Return the data packets of a passage by their bytes; `base` is the sequence number that counts as 0."""
     if not len(rows):
         return Segments(rows, rows, rows, times, rows, 0)
     order = np.argsort(times, kind="stable")
@@ -84,14 +84,14 @@ def cut_to_segments(joined: Joined, rows: Numbers, times: Numbers, base: int) ->
 
 
 def sign_ranges(seq: NDArray[np.uint32], length: NDArray[np.integer[Any]]) -> Keys:
-    """Give a number for each segment so that the sum over segments depends only on how often each byte is in them."""
+    """Return a number for each segment so that the sum over segments depends only on how often each byte is in them."""
     end = seq + length.astype(np.uint32)
     signed: Keys = mix(end.astype(np.uint64) + np.uint64(1)) - mix(seq.astype(np.uint64) + np.uint64(1))
     return signed
 
 
 def pair_bytes(parts: Sequence[Segments], *, every: bool = False) -> list[Item]:
-    """Give the bytes that not all passages show equally often, copy by copy; with `every` those that they do, too."""
+    """Return the bytes that not all passages show equally often, copy by copy; with `every` those that they do, too."""
     edges = np.sort(np.concatenate([edge for part in parts for edge in (part.start, part.end)]))
     bounds = edges[begins(edges)]
     if len(bounds) < 2:
@@ -128,7 +128,7 @@ def _depths(parts: Sequence[Segments], bounds: Numbers) -> Numbers:
 
 
 def _once(parts: Sequence[Segments], depth: Numbers, low: int, high: int) -> Iterator[Item]:
-    """Give bytes that each passage shows at most once, cut as the packets of the last one that does."""
+    """Yield bytes that each passage shows at most once, cut as the packets of the last one that does."""
     shown = np.flatnonzero(depth).tolist()
     if not shown:
         return  # bytes between others that no passage shows

@@ -35,7 +35,7 @@ class Clocks(NamedTuple):
     """By two clocks, how far the offset between them may be wrong; a pair that is missing was not measured."""
 
     def correct(self, clock: int, times: Numbers) -> Numbers:
-        """Give times by the first host's clock; by their own, where the offset is not known."""
+        """Return times by the first host's clock; by their own, where the offset is not known."""
         return times - (self.offsets[clock].nanoseconds or 0)
 
     def doubt(self, one: int, other: int) -> int | None:
@@ -110,7 +110,7 @@ def _measure_pairs(
 
 
 def _tabulate(joined: Joined, way: NDArray[np.int32], of_point: Numbers, rows: Numbers) -> tuple[NDArray[np.int32], Numbers]:
-    """Give for each device the rows in which it shows packets that more than one clock saw, and the first row of each packet.
+    """Return for each device the rows in which it shows packets that more than one clock saw, and the first row of each packet.
 
     A device that shows a packet twice (before and after NAT, say) is left out for it.
     """
@@ -136,7 +136,7 @@ def _tabulate(joined: Joined, way: NDArray[np.int32], of_point: Numbers, rows: N
 
 
 def _choose_rows(way: NDArray[np.int32], passages: tuple[Numbers, Numbers], of_point: Numbers) -> Numbers:
-    """Give the packets of connections that more than one clock saw; of many connections, of some only."""
+    """Return the packets of connections that more than one clock saw; of many connections, of some only."""
     ways, points = passages
     count = int(ways.max(initial=-1)) // 2 + 1
     clock, connection = of_point[points], ways >> 1
@@ -152,7 +152,7 @@ def _choose_rows(way: NDArray[np.int32], passages: tuple[Numbers, Numbers], of_p
 
 
 def _bound_each(ahead: Numbers, ways: NDArray[np.int32]) -> tuple[Numbers, Numbers]:
-    """Give what each connection that passed two devices both ways says of their clocks: at least, and at most."""
+    """Return what each connection that passed two devices both ways says of their clocks: at least, and at most."""
     _, place = np.unique(ways >> 1, return_inverse=True)
     count, bit = int(place.max()) + 1, ways & 1
     least, most = np.full((2, count), np.iinfo(np.int64).max), np.full((2, count), np.iinfo(np.int64).min)

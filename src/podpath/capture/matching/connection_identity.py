@@ -75,7 +75,7 @@ def find_instances(joined: Joined) -> Instances:
 
 
 def _firsts(joined: Joined, number: NDArray[np.int32], count: int, again: Numbers) -> Numbers:
-    """Give the first packet of each instance; past the last one for flows of pieces alone, which have none."""
+    """Return the first packet of each instance; past the last one for flows of pieces alone, which have none."""
     first = np.full(count, len(joined), np.int64)
     flows = len(joined.first_of_flow)
     first[:flows] = joined.first_of_flow
@@ -90,7 +90,7 @@ def _firsts(joined: Joined, number: NDArray[np.int32], count: int, again: Number
 
 
 def _cut(number: NDArray[np.int32], isn: Numbers, again: Numbers, opening: Numbers, client: Numbers) -> Numbers:
-    """Give new numbers to later connections of the same flows, in `number`; give back all initial sequence numbers."""
+    """Return new numbers to later connections of the same flows, in `number`; give back all initial sequence numbers."""
     reused = np.zeros(len(isn), np.bool_)
     reused[again] = True
     rows = np.flatnonzero((number >= 0) & reused[np.maximum(number, 0)])

@@ -43,7 +43,7 @@ def mix(words: Keys) -> Keys:
 
 
 def make_keys(columns: Columns, digest: Keys | None, some: Rows | None = None, *, identified: bool = True) -> Keys:
-    """Give the key of each packet, or of `some`: with IP identification and window where `identified`."""
+    """Return the key of each packet, or of `some`: with IP identification and window where `identified`."""
     count = len(columns) if some is None else len(some)
     keys = np.empty(count, np.uint64)
     for start in range(0, count, CHUNK):
@@ -107,7 +107,7 @@ def digest_width(files: Sequence[tuple[Columns, Bytes | None, Rows]]) -> int:
 
 
 def without_numbers(columns: Columns) -> Rows:
-    """Give the packets that are known by what they carry: all but TCP, and ICMP errors, which quote what NAT rewrites."""
+    """Return the packets that are known by what they carry: all but TCP, and ICMP errors, which quote what NAT rewrites."""
     rows = np.flatnonzero((columns.protocol != TCP) & (columns.version > 0))
     protocol = columns.protocol.take(rows)
     icmp = (protocol == ICMP) | (protocol == ICMPV6)
@@ -117,7 +117,7 @@ def without_numbers(columns: Columns) -> Rows:
 
 
 def digest_payloads(columns: Columns, data: Bytes, width: int, rows: Rows) -> Keys:
-    """Give a number made of the first bytes that each of some packets carries, 0 for all others."""
+    """Return a number made of the first bytes that each of some packets carries, 0 for all others."""
     digests = np.zeros(len(columns), np.uint64)
     for start in range(0, len(rows), CHUNK):
         some = rows[start : start + CHUNK]
@@ -143,7 +143,7 @@ def _gather(data: Bytes, at: Rows) -> Bytes:
 
 
 def group_equal(keys: Keys) -> NDArray[np.int32]:
-    """Give for each packet the first one with the same key."""
+    """Return for each packet the first one with the same key."""
     count = len(keys)
     same = np.arange(count, dtype=np.int32)
     if not count:

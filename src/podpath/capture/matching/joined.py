@@ -49,7 +49,7 @@ class Joined:
         self.first_of_flow: Rows = _concatenate(firsts, np.int64)
 
     def _join_flows(self, flows: Sequence[Flows]) -> NDArray[np.int32]:
-        """Give flows new numbers; of fragments, which are put together and cut anew on the way, nothing is matched."""
+        """Renumber flows; of fragments, which are put together and cut anew on the way, nothing is matched."""
         total = 0
         joined = np.empty(len(self), np.int32)
         for at, (each, columns) in enumerate(zip(flows, self.columns, strict=True)):
@@ -64,7 +64,7 @@ class Joined:
         return int(self.starts[-1])
 
     def column(self, name: str) -> NDArray[Any]:
-        """Give one column of all packets."""
+        """Return one column of all packets."""
         if name not in self._known:
             self._known[name] = _concatenate([getattr(columns, name) for columns in self.columns], np.int64)
         return self._known[name]
@@ -105,7 +105,7 @@ class Joined:
         return group_equal(self.keys)
 
     def group(self, rows: Rows) -> NDArray[np.int32]:
-        """Give for each of some packets the place of the first of them with the same key, without looking at all others."""
+        """Return for each of some packets the place of the first of them with the same key, without looking at all others."""
         bounds = np.searchsorted(rows, self.starts)
         parts = [
             make_keys(columns, digest, rows[bounds[at] : bounds[at + 1]] - self.starts[at], identified=self._identified)
@@ -114,7 +114,7 @@ class Joined:
         return group_equal(_concatenate(parts, np.uint64))
 
     def place(self, row: int) -> tuple[int, int]:
-        """Give the file of a packet, and its row in it."""
+        """Return the file of a packet, and its row in it."""
         file = int(np.searchsorted(self.starts, row, side="right")) - 1
         return file, row - int(self.starts[file])
 

@@ -57,7 +57,7 @@ class _Links:
             self.join(each, group[0], turned=False)
 
     def find(self, instance: int) -> tuple[int, bool]:
-        """Give an instance's set, and whether its ways are the other way round there."""
+        """Return an instance's set, and whether its ways are the other way round there."""
         turned, way = False, []
         while self.parent[instance] != instance:
             way.append(instance)
@@ -78,7 +78,7 @@ class _Links:
             self.turned[high] = first_turned ^ second_turned ^ turned
 
     def number(self, instances: Instances) -> Linked:
-        """Give the sets numbers, and turn each so that its client is who opened it, or else who spoke first."""
+        """Return the sets numbers, and turn each so that its client is who opened it, or else who spoke first."""
         count = len(self.parent)
         for each in np.flatnonzero(self.parent[self.parent] != self.parent).tolist():
             self.find(each)

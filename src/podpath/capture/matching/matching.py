@@ -82,17 +82,17 @@ class Matching:
         return self.linked.count
 
     def __iter__(self) -> Iterator[Connection]:
-        """Give all connections, each made when it is asked for."""
+        """Return all connections, each made when it is asked for."""
         return (self.connection(number) for number in range(len(self)))
 
     def numbers(self, file: str) -> tuple[int, ...]:
-        """Give for each packet of a file the number of its connection; -1 for what is of none."""
+        """Return for each packet of a file the number of its connection; -1 for what is of none."""
         at = [each.name for each in self.joined.files].index(file)
         part = self.way[self.joined.starts[at] : self.joined.starts[at + 1]]
         return tuple((part >> 1).tolist())
 
     def connection(self, number: int) -> Connection:
-        """Give one connection as all points show it; `IndexError` where there is none of that number."""
+        """Return one connection as all points show it; `IndexError` where there is none of that number."""
         if not 0 <= number < len(self):
             raise IndexError(f"expected a connection from 0 to {len(self) - 1}, saw {number}")
         forward, backward = self._describe(2 * number), self._describe(2 * number + 1)
@@ -107,7 +107,7 @@ class Matching:
         )
 
     def first_number(self, way: int) -> int | None:
-        """Give the initial sequence number of who sends a way; None where nobody saw it."""
+        """Return the initial sequence number of who sends a way; None where nobody saw it."""
         order, starts = self._by_connection
         mine = order[starts[way >> 1] : starts[(way >> 1) + 1]]
         values = self.instances.server_isn if way & 1 else self.instances.client_isn
@@ -132,11 +132,11 @@ class Matching:
         )
 
     def order(self, way: int) -> tuple[Placed, ...]:
-        """Give the passages of a way in the order of its packets."""
+        """Return the passages of a way in the order of its packets."""
         return self.ordered(way).placed
 
     def ordered(self, way: int) -> Ordered:
-        """Give the passages of a way in the order of its packets, with the times between them."""
+        """Return the passages of a way in the order of its packets, with the times between them."""
         if way not in self._orders:
             self._orders[way] = order_passages(self.joined, self.measured, self._place(way), lambda: self._place(way ^ 1))
         return self._orders[way]
@@ -148,7 +148,7 @@ class Matching:
         return place_passages(self.joined, self.measured, parts) if parts else []
 
     def rows(self, way: int) -> Numbers:
-        """Give the packets of a way, file by file, in their order."""
+        """Return the packets of a way, file by file, in their order."""
         order, starts = self._by_way
         return order[starts[way] : starts[way + 1]]
 
@@ -170,7 +170,7 @@ class Matching:
         return order_by(numbers), np.cumsum(np.bincount(numbers, minlength=len(self) + 1))
 
     def _find_passages(self) -> Passages:
-        """Give the passages numbers."""
+        """Return the passages numbers."""
         joined, instances, linked = self.joined, self.instances, self.linked
         turned = np.append(instances.client_forward ^ linked.flipped, np.True_)  # the last is that of packets of no instance
         out = np.array([point.direction == "out" for point in joined.points], np.bool_)

@@ -9,7 +9,7 @@ from podpath.capture.sightings import Passage, Translation
 
 
 def find_translations(passages: Sequence[Passage]) -> tuple[Translation, ...]:
-    """Give each place of a way at which the ends change.
+    """Return each place of a way at which the ends change.
 
     A bridge under br_netfilter shows packets in the middle of their translation; such a passage changes the ends and the next
     may change them back, and both are given.

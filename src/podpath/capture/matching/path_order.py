@@ -65,7 +65,7 @@ def place_passages(joined: Joined, clocks: Clocks, passages: Sequence[tuple[int,
 
 
 def measure_apart(joined: Joined, placed: Sequence[Placed], clocks: Clocks | None = None) -> Apart:
-    """Give the median time between each two passages, over the packets that both show, else over segments that begin alike.
+    """Return the median time between each two passages, over the packets that both show, else over segments that begin alike.
 
     Without `clocks`, only what one clock stamped is compared by time.
     """
@@ -117,7 +117,7 @@ class _Look:
         return None
 
     def _times(self, by_start: bool) -> tuple[dict[int, int], dict[int, list[int]]]:  # noqa: FBT001 - private, of one caller
-        """Give the times of what stands once and of what stands often; of data by the first byte, not the whole packet."""
+        """Return the times of what stands once and of what stands often; of data by the first byte, not the whole packet."""
         if by_start not in self._by_key:
             joined, rows, times = self._joined, self._placed.rows, self._placed.times
             values: NDArray[Any] = joined.keys[rows]

@@ -26,7 +26,7 @@ _GENEVE = 6081
 
 
 def render_lines(packets: Packets, rows: Iterable[int], names: Mapping[int, str] | None = None) -> list[str]:
-    """Give the line of each row; `names` are those of devices by their index, for captures on `any`."""
+    """Return the line of each row; `names` are those of devices by their index, for captures on `any`."""
     wanted = list(rows)
     writer = _Writer(packets, wanted, names or {})
     times = np.datetime_as_string(packets.columns.time[wanted].astype("M8[ns]").astype("M8[us]")) if wanted else ()
@@ -34,7 +34,7 @@ def render_lines(packets: Packets, rows: Iterable[int], names: Mapping[int, str]
 
 
 def _find_places(known: NDArray[np.int64], rows: list[int]) -> dict[int, int]:
-    """Give the places of rows in a side table, which has its rows in order, for those that it has."""
+    """Return the places of rows in a side table, which has its rows in order, for those that it has."""
     if not len(known) or not rows:
         return {}
     places = np.searchsorted(known, rows)
@@ -71,7 +71,7 @@ class _Writer:
         taken = self._taken
 
         def value(name: str) -> int:
-            """Give a field of the packet; a column is read for all rows at once."""
+            """Return a field of the packet; a column is read for all rows at once."""
             if name not in taken:
                 taken[name] = getattr(self._columns, name)[self._rows].tolist()
             return taken[name][at]
@@ -141,7 +141,7 @@ class _Writer:
         return f"{source} > {target}: ip-proto-{protocol} {payload}"
 
     def _quoted(self, row: int) -> dict[str, Any] | None:
-        """Give the fields of the packet that an ICMP error quotes."""
+        """Return the fields of the packet that an ICMP error quotes."""
         place = self._quotes.get(row)
         if place is None:
             return None

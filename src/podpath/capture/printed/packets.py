@@ -74,7 +74,7 @@ def pack_frames(frames: Sequence[F]) -> Printed | None:
 
 
 def row_of(seen: Shown, addresses: dict[int, int]) -> dict[str, int]:
-    """Give the columns of one packet, its numbers as printed; `addresses` numbers those of IPv6."""
+    """Return the columns of one packet, its numbers as printed; `addresses` numbers those of IPv6."""
     packet = seen.packet
     row = {
         "time": round(seen.time * 1_000_000) * 1000, "caplen": packet.length + 14, "wirelen": packet.length + 14,
@@ -93,7 +93,7 @@ def row_of(seen: Shown, addresses: dict[int, int]) -> dict[str, int]:
 
 
 def _segment(text: str) -> dict[str, int]:
-    """Give what the text of a TCP packet says of its window and options."""
+    """Return what the text of a TCP packet says of its window and options."""
     found = _WINDOW.search(text)
     if found is None:
         return {}
@@ -107,7 +107,7 @@ def _segment(text: str) -> dict[str, int]:
 
 
 def mac_number(mac: str | None) -> int:
-    """Give a MAC as a number; 0 for none, and for a word in its place."""
+    """Return a MAC as a number; 0 for none, and for a word in its place."""
     return int(mac.replace(":", ""), 16) if mac is not None and _MAC.fullmatch(mac) else 0
 
 

@@ -37,7 +37,7 @@ def restore_numbers(columns: Columns, flows: Flows) -> None:
 
 
 def _number_sessions(flow: NDArray[np.int32], flags: NDArray[np.uint8], seq: Offsets) -> Offsets:
-    """Give each packet, sorted by flow, the number of its connection."""
+    """Return each packet, sorted by flow, the number of its connection."""
     place = np.arange(len(flow))
     first = begins(flow)
     opens = flags & np.uint8(SYN | ACK | FIN | RST) == SYN

@@ -27,7 +27,7 @@ class Crew(Protocol):
         """Count the workers; one is as good as none."""
 
     def share(self, size: int) -> memoryview:
-        """Give so many bytes of zeros that every worker sees, of which only those that are touched take memory.
+        """Return so many bytes of zeros that every worker sees, of which only those that are touched take memory.
 
         `LostError` where there is no room for them.
         """

@@ -34,7 +34,7 @@ class Store(Protocol):
         """Add bytes to a column."""
 
     def view(self, name: str) -> memoryview:
-        """Give all bytes of a column; nothing is added after that."""
+        """Return all bytes of a column; nothing is added after that."""
 
 
 class Narrow:
@@ -74,7 +74,7 @@ class Narrow:
         return tuple(self._addresses)
 
     def slabs(self, size: int) -> Iterator[tuple[int, Columns]]:
-        """Give the columns some packets at a time, with the row of the first of them."""
+        """Yield the columns some packets at a time, with the row of the first of them."""
         columns = self.columns
         for start in range(0, len(columns), size):
             yield start, take(columns, slice(start, start + size))
@@ -88,7 +88,7 @@ def fill_up(kept: dict[str, NDArray[Any]]) -> Columns:
 
 
 def take(columns: Columns, rows: slice | NDArray[np.int64]) -> Columns:
-    """Give some packets of narrow columns."""
+    """Return some packets of narrow columns."""
     return fill_up({name: getattr(columns, name)[rows] for name in KEPT})
 
 

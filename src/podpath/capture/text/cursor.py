@@ -58,16 +58,16 @@ class Text:
         return np.ndarray((len(self.bytes) - width + 1,), np.dtype(("V", width)), self.bytes.data, 0, (1,))
 
     def word(self, at: Offsets) -> Words:
-        """Give the eight bytes at each place, the first as the lowest."""
+        """Return the eight bytes at each place, the first as the lowest."""
         return self._eights[at].view("<u8")
 
     def pair(self, at: Offsets) -> tuple[Words, Words]:
-        """Give sixteen bytes at each place, as two words."""
+        """Return sixteen bytes at each place, as two words."""
         both = self._pairs[at].view("<u8").reshape(-1, 2)
         return np.ascontiguousarray(both[:, 0]), np.ascontiguousarray(both[:, 1])
 
     def block(self, at: Offsets) -> Bytes:
-        """Give the `WIDEST` bytes at each place, a row each."""
+        """Return the `WIDEST` bytes at each place, a row each."""
         return self._wide[at].view(np.uint8).reshape(-1, WIDEST)
 
 
@@ -108,7 +108,7 @@ class Cursor:
             self.good[part.places] &= part.good
 
     def word(self, ahead: int = 0) -> Words:
-        """Give the next eight bytes of each line."""
+        """Return the next eight bytes of each line."""
         return self.text.word(self.at + ahead if ahead else self.at)
 
     def stands(self, literal: bytes, word: Words | None = None) -> Mask:
@@ -173,7 +173,7 @@ class Cursor:
         return value
 
     def _behind(self, before: bytes) -> tuple[Words, Words]:
-        """Give what stands behind a text of up to nine bytes that must come next: eight bytes, and those behind them."""
+        """Return what stands behind a text of up to nine bytes that must come next: eight bytes, and those behind them."""
         if not before:
             return self.text.pair(self.at)
         low, high = self.text.pair(self.at)

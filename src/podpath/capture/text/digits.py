@@ -16,7 +16,7 @@ Mask = NDArray[np.bool_]
 
 
 def word_of(text: bytes) -> np.uint64:
-    """Give up to eight bytes as a word."""
+    """Return up to eight bytes as a word."""
     return np.uint64(int.from_bytes(text.ljust(8, b"\0"), "little"))
 
 
@@ -30,7 +30,7 @@ _BIAS = 1023
 
 
 def exponent(word: Words) -> Offsets:
-    """Give the place of the one bit of each word, or of its highest; a negative number where there is none."""
+    """Return the place of the one bit of each word, or of its highest; a negative number where there is none."""
     found: Offsets = word.astype(np.float64).view(np.int64)
     found >>= 52
     found -= _BIAS
@@ -38,7 +38,7 @@ def exponent(word: Words) -> Offsets:
 
 
 def beyond_nine(bits: Words) -> Words:
-    """Give words with the highest bit set in all bytes above 9; one byte from 0x8a on sets it in the next one too."""
+    """Return words with the highest bit set in all bytes above 9; one byte from 0x8a on sets it in the next one too."""
     other = bits + _PAST_NINE
     other |= bits
     other &= _HIGH
@@ -53,19 +53,19 @@ def count_digits(bits: Words) -> Offsets:
 
 
 def first_sign(word: Words, sign: int) -> Offsets:
-    """Give eight times the place of the first such byte, and 7; a negative number where there is none."""
+    """Return eight times the place of the first such byte, and 7; a negative number where there is none."""
     bits = word ^ _ONES * np.uint64(sign)
     found = (bits - _ONES) & ~bits & _HIGH
     return exponent(found & np.negative(found))
 
 
 def below(place: Offsets) -> Words:
-    """Give masks of the bytes before the one of a place."""
+    """Return masks of the bytes before the one of a place."""
     return (np.uint64(1) << (np.maximum(place, 7) - 7).view(np.uint64)) - np.uint64(1)
 
 
 def add_up(bits: Words) -> Words:
-    """Give the number that eight digits make, the lowest byte the first digit."""
+    """Return the number that eight digits make, the lowest byte the first digit."""
     out = bits * _TENS
     out >>= _8
     out &= _PAIRS
@@ -78,14 +78,14 @@ def add_up(bits: Words) -> Words:
 
 
 def match_digits(text: Words, pattern: bytes) -> tuple[Words, Mask]:
-    """Give digits of words that have a pattern (a 0 for each digit, all else as it stands) as numbers, and where they have it."""
+    """Return as numbers the digits of words of a pattern (a 0 for each digit, all else as it stands), and where they have it."""
     bits = text ^ word_of(pattern)
     exact = word_of(bytes(0 if sign == ord("0") else 255 for sign in pattern))
     return bits, (beyond_nine(bits) | bits & exact) == np.uint64(0)
 
 
 def last_sign(word: Words) -> tuple[Offsets, Words]:
-    """Give eight times the place of the last byte that is no digit, and 7; and the number that the digits behind it make."""
+    """Return eight times the place of the last byte that is no digit, and 7; and the number that the digits behind it make."""
     bits = word ^ ZEROS
     place = exponent(beyond_nine(bits))
     behind = (place + 1).view(np.uint64)

@@ -17,7 +17,7 @@ _MIX, _SPREAD, _33 = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0x9E3779B97F4A7C15
 
 
 def look_up(words: Sequence[Words], meaning: Callable[[bytes], int]) -> NDArray[np.int64]:
-    """Give what texts mean, each different one asked for once, in the order in which they are met; -1 for what means nothing."""
+    """Return what texts mean, each asked for once, in the order in which they are met; -1 for what means nothing."""
     found = np.full(len(words[0]), _UNKNOWN, np.int64)
     left = _look_up_few(words, meaning, found)
     if not len(left):

@@ -40,30 +40,30 @@ class Names:
         self._read: dict[bytes, int] = {}
 
     def day(self, text: bytes) -> int:
-        """Give the seconds at which a day begins; -1 where no calendar has it."""
+        """Return the seconds at which a day begins; -1 where no calendar has it."""
         found = _DATE.fullmatch(text)
         year, month, day = map(int, found.groups()) if found is not None else (0, 0, 0)
         known = year >= 1970 and 1 <= month <= 12 and 1 <= day <= 31
         return calendar.timegm((year, month, day, 0, 0, 0)) if known else -1
 
     def flags(self, text: bytes) -> int:
-        """Give the bits of TCP's flags; -1 where other letters stand there."""
+        """Return the bits of TCP's flags; -1 where other letters stand there."""
         letters = "" if text == b"none" else text.decode("latin-1")
         if not text or any(letter not in _FLAG_BITS for letter in letters):
             return -1
         return sum({_FLAG_BITS[letter] for letter in letters})
 
     def link(self, text: bytes) -> int:
-        """Give the number of a device, in order of appearance from 1."""
+        """Return the number of a device, in order of appearance from 1."""
         return self.links.setdefault(text, len(self.links) + 1) if _LINK.fullmatch(text) else -1
 
     @staticmethod
     def mac(text: bytes) -> int:
-        """Give an Ethernet address as a number."""
+        """Return an Ethernet address as a number."""
         return int(text.replace(b":", b""), 16) if _MAC.fullmatch(text) else -1
 
     def address(self, text: bytes) -> int:
-        """Give the number of an IPv6 address."""
+        """Return the number of an IPv6 address."""
         number = self._read.get(text)
         if number is None:
             number = self._read[text] = self._number(text)
@@ -77,7 +77,7 @@ class Names:
         return self.addresses.setdefault(found.value, len(self.addresses)) if found.family == 6 else -1
 
     def target(self, text: bytes) -> int:
-        """Give the number of an IPv6 address that the colon before a packet's text stands behind."""
+        """Return the number of an IPv6 address that the colon before a packet's text stands behind."""
         return self.address(text[:-1]) if text.endswith(b":") and not text.endswith(b"::") else -1
 
 

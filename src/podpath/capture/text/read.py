@@ -95,7 +95,7 @@ def read_rows(data: Bytes) -> PrintedRows:
 
 
 def find_lines(data: Bytes) -> tuple[Offsets, Offsets]:
-    """Give where each line begins and ends, without its end of line."""
+    """Return where each line begins and ends, without its end of line."""
     parts = [np.flatnonzero(data[at : at + BLOCK] == _NEWLINE) + at for at in range(0, len(data), BLOCK)]
     ends = np.concatenate(parts) if parts else np.zeros(0, np.int64)
     returned = len(ends)
@@ -109,7 +109,7 @@ def find_lines(data: Bytes) -> tuple[Offsets, Offsets]:
 
 
 def _pages(starts: Offsets, ends: Offsets) -> Iterator[tuple[int, int]]:
-    """Give the lines of each page: the first, and the one behind the last."""
+    """Yield the lines of each page: the first, and the one behind the last."""
     first = 0
     while first < len(starts):
         stop = max(int(np.searchsorted(ends, starts[first] + PAGE, "right")), first + 1)

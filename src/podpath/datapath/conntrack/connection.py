@@ -25,7 +25,7 @@ class Zone(NamedTuple):
     """`--zone mark`: the packet's mark is the id."""
 
     def in_direction(self, *, reply: bool) -> int:
-        """Give the id that tells tuples of this direction apart (`nf_ct_zone_id`)."""
+        """Return the id that tells tuples of this direction apart (`nf_ct_zone_id`)."""
         return self.id if (self.reply if reply else self.original) else NO_ZONE_ID
 
 
@@ -114,7 +114,7 @@ TEMPLATE_ENTRY = _template_entry()
 
 
 def attached(skb: Skb) -> Connection | None:
-    """Give the entry that hangs on a packet (`nf_ct_get`): its connection, or before conntrack what a CT target hung on it."""
+    """Return the entry that hangs on a packet (`nf_ct_get`): its connection, or before conntrack what a CT target hung on it."""
     if skb.connection is None and skb.template is not None:
         return TEMPLATE_ENTRY
     return skb.connection

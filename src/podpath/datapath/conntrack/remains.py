@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 
 def list_entries(walk: Walk) -> Mapping[str, tuple[ConntrackEntry, ...]]:
-    """Give the entries that the walk's packets met or made, by namespace; a namespace without any is not there."""
+    """Return the entries that the walk's packets met or made, by namespace; a namespace without any is not there."""
     found = {name: tuple(_entry(connection) for connection in table) for name, table in walk.conntrack.items()}
     return {name: entries for name, entries in found.items() if entries}
 
 
 def drawn_ports(walk: Walk) -> frozenset[int]:
-    """Give the ports in the walk's packets that stand for one which the kernel draws at random."""
+    """Return the ports in the walk's packets that stand for one which the kernel draws at random."""
     return frozenset(walk.drawn).union(*(_drawn(connection) for table in walk.conntrack.values() for connection in table))
 
 

@@ -31,7 +31,7 @@ class Snapshot:
         self._by_source: dict[tuple[Address, int, int], list[Key]] | None = None
 
     def by_source(self, source: tuple[Address, int, int]) -> list[Key]:
-        """Give the original tuples that have this source address, port and protocol."""
+        """Return the original tuples that have this source address, port and protocol."""
         if self._by_source is None:
             self._by_source = {}
             for key, (entry, is_reply) in self.entries.items():
@@ -56,7 +56,7 @@ class ConntrackTable:
         """None marks a deleted entry of the evidence."""
 
     def __iter__(self) -> Iterator[Connection]:
-        """Give the connections that packets have met or made."""
+        """Return the connections that packets have met or made."""
         return (found[0] for found in self._entries.values() if found is not None and not found[1])
 
     def find(self, key: Key, zone: Zone) -> tuple[Connection, bool] | None:
@@ -85,7 +85,7 @@ class ConntrackTable:
         return other.original != ignored.original or other.zone != ignored.zone
 
     def of_source(self, source: tuple[Address, int, int]) -> list[Connection]:
-        """Give the connections whose original source is this address, port and protocol."""
+        """Return the connections whose original source is this address, port and protocol."""
         for key in self._snapshot.by_source(source):
             self._get(key)
         return [other for other in self if (other.original.src, other.original.sport, other.original.protocol) == source]

@@ -116,7 +116,7 @@ OK = Ruling(valid=True)
 
 
 def segment_kind(flags: int) -> str:
-    """Give the table's row for a segment's flags (`get_conntrack_index`)."""
+    """Return the table's row for a segment's flags (`get_conntrack_index`)."""
     if flags & protocols.RST:
         return "rst"
     if flags & protocols.SYN:

@@ -22,7 +22,7 @@ CLASH_ALLOWED = frozenset({protocols.UDP, protocols.UDPLITE, protocols.ICMP, pro
 
 
 def conntrack_table(walk: Walk, netns: Netns) -> ConntrackTable:
-    """Give the table of a namespace in this branch, seeded from the evidence when it is first asked for."""
+    """Return the table of a namespace in this branch, seeded from the evidence when it is first asked for."""
     table = walk.conntrack.get(netns.name)
     if table is None:
         snapshot: Snapshot | None = walk.engine.tracked.get(netns.name)

@@ -23,7 +23,7 @@ ICMPV6_OPENERS = frozenset({128, 139})
 
 
 def packet_key(packet: Packet, zone: int) -> Key:
-    """Give the key of a packet's own tuple."""
+    """Return the key of a packet's own tuple."""
     protocol = packet.protocol
     if protocol in PORTED:
         return (packet.src.value, packet.dst.value, protocol | packet.family << 8, packet.sport, packet.dport, 0, zone)
@@ -34,12 +34,12 @@ def packet_key(packet: Packet, zone: int) -> Key:
 
 
 def tuple_key(entry: ConnTuple, kind: int, zone: int) -> Key:
-    """Give the key of one direction of a connection."""
+    """Return the key of one direction of a connection."""
     return (entry.src.value, entry.dst.value, entry.protocol | entry.src.family << 8, entry.sport, entry.dport, kind, zone)
 
 
 def packet_tuple(packet: Packet) -> ConnTuple:
-    """Give a packet's tuple."""
+    """Return a packet's tuple."""
     protocol = packet.protocol
     if protocol in PORTED:
         return ConnTuple(packet.src, packet.dst, protocol, packet.sport, packet.dport)
@@ -49,17 +49,17 @@ def packet_tuple(packet: Packet) -> ConnTuple:
 
 
 def packet_kind(packet: Packet) -> int:
-    """Give the ICMP type << 8 | code of a packet; 0 for other protocols."""
+    """Return the ICMP type << 8 | code of a packet; 0 for other protocols."""
     return packet.icmp_type << 8 | packet.icmp_code if packet.protocol in ICMPS else 0
 
 
 def inverse(entry: ConnTuple) -> ConnTuple:
-    """Give the tuple of the answers."""
+    """Return the tuple of the answers."""
     return ConnTuple(entry.dst, entry.src, entry.protocol, entry.dport, entry.sport)
 
 
 def inverse_kind(protocol: int, kind: int) -> int | None:
-    """Give the ICMP kind of the answers; None where the type has none, so that the packet is invalid."""
+    """Return the ICMP kind of the answers; None where the type has none, so that the packet is invalid."""
     if protocol not in ICMPS:
         return 0
     answer = (ICMP_INVERSE if protocol == protocols.ICMP else ICMPV6_INVERSE).get(kind >> 8)

@@ -22,7 +22,7 @@ LOW_PORTS = ((512, 1, 511), (1024, 600, 1023))
 
 
 def bind_destination(state: HookState, rule: Rule, allowed: NatRange) -> Verdict:
-    """Give the packet's connection a destination in the range, as a rule wants it."""
+    """Return the packet's connection a destination in the range, as a rule wants it."""
     connection = state.skb.connection
     if connection is None or connection.confirmed:
         return ACCEPT
@@ -36,7 +36,7 @@ def bind_destination(state: HookState, rule: Rule, allowed: NatRange) -> Verdict
 
 
 def bind_source(state: HookState, rule: Rule, allowed: NatRange) -> Verdict:
-    """Give the packet's connection a source in the range, as a rule wants it."""
+    """Return the packet's connection a source in the range, as a rule wants it."""
     connection = state.skb.connection
     if connection is None or connection.confirmed:
         return ACCEPT
@@ -165,7 +165,7 @@ def _pick_address(current: ConnTuple, low: int, high: int, zone: int | None) -> 
 
 
 def _words(value: int, count: int) -> list[int]:
-    """Give an address as the 32-bit words that a little-endian kernel loads."""
+    """Return an address as the 32-bit words that a little-endian kernel loads."""
     raw = value.to_bytes(count * 4, "big")
     return [int.from_bytes(raw[start : start + 4], "little") for start in range(0, count * 4, 4)]
 

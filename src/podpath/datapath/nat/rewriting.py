@@ -15,7 +15,7 @@ def is_translated(connection: Connection, *, reply: bool, source: bool) -> bool:
 
 
 def rewrite(packet: Packet, connection: Connection, *, reply: bool, source: bool) -> Packet:
-    """Give the packet one end of its connection's other tuple (`nf_nat_manip_pkt`)."""
+    """Return the packet one end of its connection's other tuple (`nf_nat_manip_pkt`)."""
     return _put(packet, inverse(connection.original if reply else connection.reply), source=source)
 
 

@@ -96,11 +96,11 @@ class NatStage:
         return None
 
     def _in_order(self, state: HookState) -> tuple[TableStage | NftStage, ...]:
-        """Give the nat chains in their order."""
+        """Return the nat chains in their order."""
         return (*self.early, *self._equal(state), *self.late)
 
     def _equal(self, state: HookState) -> tuple[TableStage | NftStage, ...]:
-        """Give the chains of the dispatcher's own priority; native ones first, unless iptables' are said to be the later ones."""
+        """Return the chains of the dispatcher's own priority; native ones first, unless iptables' are said to be later."""
         tables = self._tables_in_order(state)
         if not self.native or not tables:
             return (*self.native, *tables)
@@ -117,7 +117,7 @@ class NatStage:
         return (*self.native, *tables) if last == "native" else (*tables, *self.native)
 
     def _tables_in_order(self, state: HookState) -> tuple[TableStage, ...]:
-        """Give iptables' chains in their order; where both would translate the packet, ask which comes first."""
+        """Return iptables' chains in their order; where both would translate the packet, ask which comes first."""
         if len(self.stages) < 2:
             return self.stages
         fact = order_fact(self.stages)

@@ -44,7 +44,7 @@ class CompiledChain:
         """None where the chain is walked rule by rule."""
 
     def select(self, state: HookState, after: int = -1) -> Sequence[CompiledRule]:
-        """Give the rules to try for a packet, in order, from those behind a position (counted from 0)."""
+        """Return the rules to try for a packet, in order, from those behind a position (counted from 0)."""
         if self.index is None:
             if self._whole is None:
                 self._whole = [self.rule(position) for position in range(len(self._compiled))]
@@ -53,7 +53,7 @@ class CompiledChain:
         return [compiled[position] or self.rule(position) for position in self.index.candidates(state) if position > after]
 
     def rule(self, position: int) -> CompiledRule:
-        """Give one rule, compiled, by its position from 0."""
+        """Return one rule, compiled, by its position from 0."""
         found = self._compiled[position]
         if found is None:
             found = self._compiled[position] = self._compile(self.source.rules[position])

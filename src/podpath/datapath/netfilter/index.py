@@ -79,7 +79,7 @@ class ChainIndex:
         """True where the mark is a key: after a change of the mark the candidates are other ones."""
 
     def candidates(self, state: HookState) -> Sequence[int]:
-        """Give the positions of the rules that can match the packet, in order; none that matches is left out."""
+        """Return the positions of the rules that can match the packet, in order; none that matches is left out."""
         skb = state.skb
         packet = skb.packet
         dst, src, mark = packet.dst.value, packet.src.value, skb.mark

@@ -63,7 +63,7 @@ def _find_late(traversal: Traversal) -> NearMiss | None:
 
 
 def _passed_by(traversal: Traversal) -> Iterator[CompiledRule]:
-    """Give the rules that the packet came by without a match, the last ones first."""
+    """Yield the rules that the packet came by without a match, the last ones first."""
     frames: list[Frame] = [*traversal.frames[::-1], *traversal.visits[::-1]]
     count = 0
     for _, rules, index, _ in frames:

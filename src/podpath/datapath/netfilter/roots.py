@@ -63,7 +63,7 @@ def find_roots(table: Table, hook: str) -> tuple[Root, ...]:
 
 
 def _shown(fact: object) -> Chain | None:
-    """Give a chain as it is likeliest."""
+    """Return a chain as it is likeliest."""
     if isinstance(fact, Unknown):
         fact = fact.options[0]
     chain = getattr(fact, "value", None)
@@ -71,7 +71,7 @@ def _shown(fact: object) -> Chain | None:
 
 
 def _reach(name: str, leads: Mapping[str, set[str]]) -> set[str]:
-    """Give every target that a chain leads to."""
+    """Return every target that a chain leads to."""
     found: set[str] = set()
     waiting = [name]
     while waiting:

@@ -40,7 +40,7 @@ def compile_rule(context: RuleContext, *, is_chain: bool) -> CompiledRule:
 
 
 def describe_conditions(context: RuleContext) -> tuple[tuple[Check, str], ...]:
-    """Give every condition of a rule with its spelling, as `compile_rule` orders them."""
+    """Return every condition of a rule with its spelling, as `compile_rule` orders them."""
     return tuple((check, spelling(part)) for check, spelling, part in _conditions(context))
 
 
@@ -68,7 +68,7 @@ Spelling = Callable[[Any], str]
 
 
 def _conditions(context: RuleContext) -> Iterator[tuple[Check, Spelling, object]]:
-    """Give the checks of a rule, each with the part it stands for and how that is spelled."""
+    """Yield the checks of a rule, each with the part it stands for and how that is spelled."""
     rule = context.rule
     if rule.protocol is not None and rule.protocol.number:
         yield _check_protocol(rule.protocol), _spell_protocol, rule.protocol
@@ -124,7 +124,7 @@ def _check_source(match: PrefixMatch) -> Check:
 
 
 def _network(match: PrefixMatch) -> tuple[int, int, bool]:
-    """Give mask, network and whether an address has to be in it."""
+    """Return mask, network and whether an address has to be in it."""
     width = WIDTH[match.prefix.family]
     shift = width - match.prefix.length
     mask = match.mask if match.mask is not None else ((1 << width) - 1) >> shift << shift

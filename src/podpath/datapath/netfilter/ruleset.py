@@ -86,7 +86,7 @@ def _at_hook(entry: Registered, hook: str) -> Stage:
 
 
 def ruleset(walk: Walk, netns: Netns, family: Family) -> Ruleset:
-    """Give the ruleset of a namespace, compiled when it is first asked for."""
+    """Return the ruleset of a namespace, compiled when it is first asked for."""
     rulesets: dict[tuple[str, Family], Ruleset] = walk.engine.rulesets
     found = rulesets.get((netns.name, family))
     if found is None:

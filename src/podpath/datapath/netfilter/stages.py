@@ -58,7 +58,7 @@ class TableStage:
 
 
 def collect_spans(state: HookState, matched: int, first: Span | None) -> tuple[Span, ...]:
-    """Give the lines of the rules that matched since a count, the deciding one first."""
+    """Return the lines of the rules that matched since a count, the deciding one first."""
     path = [hit.rule.span for hit in state.walk.matched[matched:]]
     if first is None:
         return tuple(path)
@@ -84,7 +84,7 @@ class ContestedStage:
         return None
 
     def in_order(self, state: HookState) -> tuple[TableStage, ...]:
-        """Give the stages in the order in which they run."""
+        """Return the stages in the order in which they run."""
         if state.walk.choices.knows(self.fact):
             return choose_order(state, self.stages, self.fact)
         outcomes = []

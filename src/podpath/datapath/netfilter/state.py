@@ -30,7 +30,7 @@ class Doubt(NamedTuple):
     """True where the rule matches when the statement is false."""
 
     def options(self) -> tuple[Option[bool], Option[bool]]:
-        """Give the two answers, the likelier first."""
+        """Return the two answers, the likelier first."""
         yes, no = Option(True, "yes"), Option(False, "no")
         return (yes, no) if self.likely else (no, yes)
 

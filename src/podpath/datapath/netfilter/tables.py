@@ -51,7 +51,7 @@ class CompiledTable:
         return CompiledChain(chain, self.source.family, self.compile, indexed=self.indexed)
 
     def chain(self, walk: Walk, name: str) -> CompiledChain | None:
-        """Give a chain as this branch takes it to be; None where the evidence has none of that name."""
+        """Return a chain as this branch takes it to be; None where the evidence has none of that name."""
         found = self._by_name.get(name)
         if found is not None:
             return found

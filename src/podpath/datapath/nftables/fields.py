@@ -69,7 +69,7 @@ _TRANSPORT: Mapping[str, Mapping[str, tuple[str, Callable[[Packet], int]]]] = {
 
 
 def payload_field(field: nft.Payload) -> Field:
-    """Give a header field; `ValueError` where it is not modelled."""
+    """Return a header field; `ValueError` where it is not modelled."""
     if field.protocol in {"ip", "ip6"}:
         found = (_IP4 if field.protocol == "ip" else _IP6).get(field.field)
         if found is None:
@@ -177,7 +177,7 @@ _META: Mapping[str, Field] = {
 
 
 def meta_field(field: nft.Meta) -> Field:
-    """Give a piece of meta data; `ValueError` where it is not modelled."""
+    """Return a piece of meta data; `ValueError` where it is not modelled."""
     found = _META.get(field.key)
     if found is None:
         raise ValueError(f"expected a key of meta that is modelled, saw {field.key}")
@@ -222,7 +222,7 @@ _CT_TUPLE: Mapping[str, tuple[str, Callable[[ConnTuple], int]]] = {
 
 
 def ct_field(field: nft.Ct) -> Field:
-    """Give what conntrack knows of the packet; `ValueError` where it is not modelled."""
+    """Return what conntrack knows of the packet; `ValueError` where it is not modelled."""
     if field.direction and field.key in _CT_TUPLE:
         datatype, select = _CT_TUPLE[field.key]
         if field.direction == "original":
@@ -235,7 +235,7 @@ def ct_field(field: nft.Ct) -> Field:
 
 
 def fib_field(field: nft.Fib) -> Field:
-    """Give a look into the routing tables; `ValueError` for one that is not modelled."""
+    """Return a look into the routing tables; `ValueError` for one that is not modelled."""
     flags = frozenset(field.flags)
     if field.result == "type" and flags <= {"saddr", "daddr", "iif", "oif", "mark"}:
         return Field("fib_addrtype", _read_address_type(flags))

@@ -88,7 +88,7 @@ def _run(walk: Walk, skb: Skb, link: Link, hook: str) -> Next:
 
 
 def _of_device(walk: Walk, skb: Skb, link: Link, chains: Iterable[DeviceChain]) -> Iterable[DeviceChain]:
-    """Give the chains of a device; JSON of nft 1.0 does not say which device a chain stands at."""
+    """Yield the chains of a device; JSON of nft 1.0 does not say which device a chain stands at."""
     for entry in chains:
         if link.name in entry.source.devices:
             yield entry

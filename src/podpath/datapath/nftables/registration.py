@@ -49,11 +49,11 @@ class NativeChains:
                 self._registered.setdefault(hook, []).append(Registered(chain.priority, serial, chain.type, stage))
 
     def at(self, hook: str) -> list[Registered]:
-        """Give what runs at a hook besides NAT, in no order."""
+        """Return what runs at a hook besides NAT, in no order."""
         return [entry for entry in self._registered.get(hook, ()) if entry.type != "nat"]
 
     def translating(self, hook: str) -> list[Registered]:
-        """Give the chains of type nat of a hook, in their order."""
+        """Return the chains of type nat of a hook, in their order."""
         return sorted(
             (entry for entry in self._registered.get(hook, ()) if entry.type == "nat"),
             key=lambda entry: (entry.priority, -entry.serial),

@@ -90,7 +90,7 @@ def compile_statement(statement: nft.Statement, place: Place) -> Op:  # noqa: C9
 
 
 def stand_in(rule: NftRule, target: str = "") -> Rule:
-    """Give a rule of iptables that has the place of this one, for what both do alike."""
+    """Return a rule of iptables that has the place of this one, for what both do alike."""
     return Rule(rule.table, rule.place, rule.position, rule.span, Target(target))
 
 
@@ -196,7 +196,7 @@ _ICMPV6 = {"admin-prohibited": "icmp6-adm-prohibited"}
 
 
 def reject_answer(statement: nft.Reject, family: int) -> str:
-    """Give a reject's answer as iptables names it; `ValueError` for one that it does not know."""
+    """Return a reject's answer as iptables names it; `ValueError` for one that it does not know."""
     if statement.kind == "tcp reset":
         return "tcp-reset"
     code = statement.code or "port-unreachable"

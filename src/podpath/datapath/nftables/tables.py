@@ -17,7 +17,7 @@ _SEPARATOR = re.compile(r"\s+\.\s+")
 
 
 def datatype_of(text: str) -> str:
-    """Give the datatype of an expression that `typeof` names: `ip daddr`, `meta mark`, `tcp dport`."""
+    """Return the datatype of an expression that `typeof` names: `ip daddr`, `meta mark`, `tcp dport`."""
     first, _, rest = text.partition(" ")
     if first == "meta":
         return meta_field(nft.Meta(rest)).datatype
@@ -66,21 +66,21 @@ class CompiledNftTable:
         return f"nftables table {self.source.family} {self.source.name} in netns {self.netns}"
 
     def named(self, name: str) -> NftSet:
-        """Give a named set or map; `ValueError` where the evidence does not show it whole."""
+        """Return a named set or map; `ValueError` where the evidence does not show it whole."""
         found = self.source.sets.get(name)
         if found is None or not found.complete:
             raise ValueError(f"the evidence does not show the whole of set {name}")
         return found
 
     def elements(self, name: str, datatypes: tuple[str, ...]) -> Elements:
-        """Give a named set's elements, read once."""
+        """Return a named set's elements, read once."""
         known = self._elements.get((name, datatypes))
         if known is None:
             known = self._elements[name, datatypes] = Elements(self.named(name).elements, datatypes)
         return known
 
     def data_types(self, data: nft.SetRef | nft.SetOf) -> tuple[str, ...]:
-        """Give the datatypes of what a named map leads to; none for an anonymous one, which only its use tells."""
+        """Return the datatypes of what a named map leads to; none for an anonymous one, which only its use tells."""
         if isinstance(data, nft.SetOf):
             return ()
         found = self.named(data.name)

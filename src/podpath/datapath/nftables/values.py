@@ -38,7 +38,7 @@ class Place(NamedTuple):
 
     @property
     def show(self) -> str:
-        """Give the command that prints the rule's chain."""
+        """Return the command that prints the rule's chain."""
         return f"nft -a list chain {self.rule.place}"
 
 
@@ -134,7 +134,7 @@ def _compile_map(expression: nft.MapOf, place: Place, datatype: str) -> Compiled
 
 
 def _anonymous_types(data: nft.SetRef | nft.SetOf, datatype: str) -> tuple[str, ...]:
-    """Give the datatypes that an anonymous map leads to, by its use: an address may have a port beside it."""
+    """Return the datatypes that an anonymous map leads to, by its use: an address may have a port beside it."""
     first = data.elements[0].data if isinstance(data, nft.SetOf) and data.elements else None
     return (datatype, "inet_service") if isinstance(first, nft.Concat) else (datatype,)
 

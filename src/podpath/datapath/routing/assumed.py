@@ -41,7 +41,7 @@ def _ask(walk: Walk, namespace: Namespace, flow: Flow) -> FibResult:
 
 
 def assumed_default(namespace: Namespace, flow: Flow, device: str) -> FibResult:
-    """Give the default route that is taken to exist on a device, the same one whenever it is asked for."""
+    """Return the default route that is taken to exist on a device, the same one whenever it is asked for."""
     key = ("assumed default", flow.dst.family, device)
     found = namespace.answers.get(key)
     if not isinstance(found, FibResult):
@@ -54,7 +54,7 @@ def assumed_default(namespace: Namespace, flow: Flow, device: str) -> FibResult:
 
 
 def likeliest_uplinks(namespace: Namespace) -> list[Link]:
-    """Give the devices that a default route may be on: in a pod its only ones, on a host those that lead out of it."""
+    """Return the devices that a default route may be on: in a pod its only ones, on a host those that lead out of it."""
     usable = [link for link in namespace.ordered if link.name != "lo" and link.up and not is_slave(namespace, link)]
     if namespace.netns.role == "host":
         usable = [link for link in usable if link.kind not in _INNER and not _leads_inside(link)]

@@ -22,7 +22,7 @@ _LOOPBACK: dict[Family, tuple[InterfaceAddress, ...]] = {
 
 
 def complete_routes(netns: Netns, links: Mapping[str, Link], family: Family) -> tuple[Route, ...]:
-    """Give the namespace's routes of a family, with those that its addresses imply where the evidence leaves them out.
+    """Return the namespace's routes of a family, with those that its addresses imply where the evidence leaves them out.
 
     The local table is taken as listed where it holds the route of an own address. Routes of the main table are added only to an
     incomplete listing: in a whole one a missing route was deleted.

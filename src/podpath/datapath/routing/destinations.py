@@ -19,7 +19,7 @@ UNROUTED = Nexthop()
 
 
 def select_path(walk: Walk, namespace: Namespace, result: FibResult, src: Address | None, dst: Address) -> Destination:
-    """Give where a usable route leads; among several nexthops the kernel chooses by a hash of the flow (`fib_select_path`)."""
+    """Return where a usable route leads; among several nexthops the kernel chooses by a hash of the flow (`fib_select_path`)."""
     hops = result.nexthops
     if len(hops) <= 1:
         return destination_of(namespace, result, hops[0] if hops else UNROUTED)
@@ -29,7 +29,7 @@ def select_path(walk: Walk, namespace: Namespace, result: FibResult, src: Addres
 
 
 def destination_of(namespace: Namespace, result: FibResult, hop: Nexthop) -> Destination:
-    """Give where one nexthop of a route leads, made once for a node."""
+    """Return where one nexthop of a route leads, made once for a node."""
     key = id(result.route), id(hop), id(result.rule)
     found = namespace.destinations.get(key)
     if found is None:
@@ -47,7 +47,7 @@ def _make(namespace: Namespace, result: FibResult, hop: Nexthop) -> Destination:
 
 
 def preferred_source(namespace: Namespace, route: Route, hop: Nexthop) -> Address | None:
-    """Give the source that a local sender takes: the route's `src`, else one of the device (`fib_result_prefsrc`)."""
+    """Return the source that a local sender takes: the route's `src`, else one of the device (`fib_result_prefsrc`)."""
     if route.prefsrc is not None:
         return route.prefsrc
     if hop.link is None:

@@ -102,7 +102,7 @@ class FibTable:
         """Shift of the destination, and the routes by what is left of it; the longest prefixes first."""
 
     def lookup(self, value: int, tos: int, oif: str | None, unusable: Container[str]) -> FibResult | None:
-        """Give the best route for a destination, or None; `unusable` holds devices whose `linkdown` nexthops do not count."""
+        """Return the best route for a destination, or None; `unusable` holds devices whose `linkdown` nexthops do not count."""
         for shift, routes in self._levels:
             group = routes.get(value >> shift)
             if group is None:

@@ -21,7 +21,7 @@ _RECEIVED = frozenset({"local", "broadcast", "multicast", "anycast"})
 
 
 def address_type(walk: Walk, netns: Netns, address: Address, link: Link | None = None) -> str:
-    """Give the type that the local table has for an address: `unicast` where it has none (`inet_dev_addr_type`).
+    """Return the type that the local table has for an address: `unicast` where it has none (`inet_dev_addr_type`).
 
     With a link, `local` and the like count only where the address's route is on that device.
     """
@@ -40,7 +40,7 @@ def address_type(walk: Walk, netns: Netns, address: Address, link: Link | None =
 
 
 def select_source(walk: Walk, netns: Netns, link: Link, nexthop: Address | None, scope: str = "global") -> Address | None:
-    """Give the address that the host takes as its own on a device towards a next hop (`inet_select_addr`); None without one."""
+    """Return the address that the host takes as its own on a device towards a next hop (`inet_select_addr`); None without one."""
     family = nexthop.family if nexthop is not None else 4
     chosen = select_address(walk.engine.namespace(netns.name), link, nexthop, scope, family)
     return chosen.address if chosen is not None else None
@@ -74,7 +74,7 @@ def reroute(walk: Walk, skb: Skb) -> OutputRoute:
 
 
 def error_source(walk: Walk, skb: Skb) -> Address:
-    """Give the source that an ICMP error is routed with (`icmp_send`): the host's address that the packet was for, else none.
+    """Return the source that an ICMP error is routed with (`icmp_send`): the host's address that the packet was for, else none.
 
     With none (all zeros) routing chooses it, and policy rules on the source do not see it.
     """

@@ -41,7 +41,7 @@ _VERSION = re.compile(r"(\d+)\.(\d+)")
 
 
 def drop_reason(cause: str, kernel: str | None) -> str:
-    """Give the name that a kernel (`uname -r`) has for a cause of `REASONS`."""
+    """Return the name that a kernel (`uname -r`) has for a cause of `REASONS`."""
     found = _VERSION.match(kernel or "")
     version = (int(found[1]), int(found[2])) if found is not None else MODELLED
     return next(name for since, name in REASONS[cause] if since <= version)

@@ -48,7 +48,7 @@ class Rpdb:
         self._found: dict[tuple[object, ...], FibResult] = {}
 
     def lookup(self, flow: Flow, *, ignore_linkstate: bool = False) -> FibResult:
-        """Give the route for a flow, `NO_ROUTE` where there is none (`fib_lookup`)."""
+        """Return the route for a flow, `NO_ROUTE` where there is none (`fib_lookup`)."""
         key = (*self._key(flow), ignore_linkstate)
         found = self._found.get(key)
         if found is None:
@@ -151,7 +151,7 @@ def _merged(table: int, *, apart: bool) -> int:
 
 
 def _ignored_links(netns: Netns) -> frozenset[str]:
-    """Give the devices whose routes do not count while their carrier is down (`ip_ignore_linkdown`; known values only)."""
+    """Return the devices whose routes do not count while their carrier is down (`ip_ignore_linkdown`; known values only)."""
     pattern = "net.ipv4.conf.{}.ignore_routes_with_linkdown"
     everywhere = netns.sysctls.get(pattern.format("all"))
     on = isinstance(everywhere, Known) and everywhere.value == "1"
@@ -166,7 +166,7 @@ def _plain_signature(flow: Flow) -> tuple[object, ...]:
 
 
 def _signature(rules: Iterable[PolicyRule]) -> Callable[[Flow], tuple[object, ...]]:
-    """Give what of a flow the rules look at, so that lookups that cannot differ are made once."""
+    """Return what of a flow the rules look at, so that lookups that cannot differ are made once."""
     used = {"dst", "tos", "oif"}
     for rule in rules:
         for field, value in (

@@ -21,14 +21,14 @@ SCOPES = {"global": 0, "universe": 0, "site": 200, "link": 253, "host": 254, "no
 
 
 def scope_number(scope: str) -> int:
-    """Give a scope's number; a numeric one is spelled as a number."""
+    """Return a scope's number; a numeric one is spelled as a number."""
     return SCOPES[scope] if scope in SCOPES else settings.integer(scope)
 
 
 def select_address(
     namespace: Namespace, link: Link, nexthop: Address | None, scope: str = "global", family: int = 4
 ) -> InterfaceAddress | None:
-    """Give the address that the kernel takes on a device towards a next hop; None where the namespace has none that fits."""
+    """Return the address that the kernel takes on a device towards a next hop; None where the namespace has none that fits."""
     limit = scope_number(scope)
     cap = SCOPES["link"] if _routes_localnet(namespace, link) else SCOPES["host"]
     first: InterfaceAddress | None = None

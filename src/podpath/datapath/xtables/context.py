@@ -33,7 +33,7 @@ class RuleContext(NamedTuple):
 
     @property
     def show(self) -> str:
-        """Give the command that prints the rule's chain with its counters."""
+        """Return the command that prints the rule's chain with its counters."""
         command = "iptables" if self.family == 4 else "ip6tables"
         return f"{command} -t {self.rule.table} -nvL {self.rule.chain} --line-numbers"
 
@@ -80,14 +80,14 @@ def spell_match(match: Match) -> str:
 
 
 def single(option: MatchOption) -> str:
-    """Give the one word of an option; `ValueError` where it has none or more."""
+    """Return the one word of an option; `ValueError` where it has none or more."""
     if len(option.values) != 1:
         raise ValueError(f"expected one value, saw {spell(option)!r}")
     return option.values[0]
 
 
 def words(option: MatchOption) -> tuple[str, ...]:
-    """Give the comma-separated words of an option's values."""
+    """Return the comma-separated words of an option's values."""
     return tuple(word for value in option.values for word in value.split(",") if word)
 
 

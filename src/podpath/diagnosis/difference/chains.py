@@ -32,7 +32,7 @@ class ChainDifference(NamedTuple):
 
 
 def compare_chains(bad: Chain, good: Chain) -> tuple[ChainDifference, ...]:
-    """Give the rules that differ, as few as possible: what stands in both, in the same order, is no difference."""
+    """Return the rules that differ, as few as possible: what stands in both, in the same order, is no difference."""
     extra: list[Rule] = []
     missing: list[Rule] = []
     for tag, start, end, other_start, other_end in _align(bad, good):
@@ -67,7 +67,7 @@ def _pair(extra: Sequence[Rule], missing: Sequence[Rule]) -> Iterator[ChainDiffe
 
 
 def _identity(rule: Rule) -> tuple[object, ...]:
-    """Give what makes two rules the same: neither place nor counters, nor the extensions' order."""
+    """Return what makes two rules the same: neither place nor counters, nor the extensions' order."""
     matches = tuple(sorted(repr(match) for match in rule.matches if match.name != "comment"))
     return (
         rule.target, rule.src, rule.dst, rule.protocol if rule.protocol is not None and rule.protocol.number else None,
@@ -76,7 +76,7 @@ def _identity(rule: Rule) -> tuple[object, ...]:
 
 
 def merge_chains(bad: Chain, good: Chain, taken: Collection[ChainDifference]) -> Chain:
-    """Give the bad chain with some of the differences taken over from the good one; with all of them it is the good one."""
+    """Return the bad chain with some of the differences taken over from the good one; with all of them it is the good one."""
     out = {difference.rule.position for difference in taken if difference.kind != "missing"}
     put = {(difference.other or difference.rule).position for difference in taken if difference.kind != "extra"}
     rules: list[Rule] = []

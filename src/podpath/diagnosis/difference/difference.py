@@ -58,20 +58,20 @@ class Difference:
 
 
 def paired_namespaces(bad: Node, good: Node) -> Iterator[tuple[Netns, Netns]]:
-    """Give the namespaces that both nodes have by one name; the hosts first."""
+    """Yield the namespaces that both nodes have by one name; the hosts first."""
     names = sorted(bad.namespaces.keys() & good.namespaces.keys(), key=lambda name: (name != HOST, name))
     yield from ((bad.namespaces[name], good.namespaces[name]) for name in names)
 
 
 def inside(netns: str, command: str) -> str:
-    """Give the command as it is typed on the host."""
+    """Return the command as it is typed on the host."""
     return command if netns == HOST else f"ip netns exec {netns} {command}"
 
 
 def unpaired(
     here: Listing[T], there: Listing[T], identity: Callable[[T], Hashable], family: Callable[[T], Family]
 ) -> Iterator[tuple[T, bool]]:
-    """Give what only one listing has, with whether it is the other node's.
+    """Yield what only one listing has, with whether it is the other node's.
 
     A listing in part cannot tell what it lacks, and one without an item of a family may have been asked for the other.
     """
@@ -89,5 +89,5 @@ def tell_owner(*, taken: bool) -> str:
 
 
 def spans_of(*spans: Span | None) -> tuple[Span, ...]:
-    """Give those lines that there are, each once."""
+    """Return those lines that there are, each once."""
     return tuple(dict.fromkeys(span for span in spans if span is not None))

@@ -47,7 +47,7 @@ def _tables(bad: Node, netns: str, mine: Table | None, theirs: Table) -> Iterato
 
 
 def _likeliest(fact: Fact[Chain] | None) -> Chain | None:
-    """Give a chain as a line shows it; the likeliest where outputs disagree, as a walk takes it too."""
+    """Return a chain as a line shows it; the likeliest where outputs disagree, as a walk takes it too."""
     if isinstance(fact, Unknown):
         return fact.options[0].value if fact.options[0].span is not None else None
     return fact.value if fact is not None else None

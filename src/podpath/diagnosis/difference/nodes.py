@@ -18,14 +18,14 @@ from podpath.node.node import Node
 
 
 def compare_nodes(bad: Node, good: Node) -> tuple[Difference, ...]:
-    """Give every fact that both nodes' evidence states, and states otherwise."""
+    """Return every fact that both nodes' evidence states, and states otherwise."""
     return (
         *compare_settings(bad, good), *compare_netfilter(bad, good), *compare_routing(bad, good), *compare_links(bad, good),
     )  # fmt: skip
 
 
 def take_over(node: Node, taken: Iterable[Difference]) -> Node:
-    """Give the node with some differences as they are on the other one."""
+    """Return the node with some differences as they are on the other one."""
     taken = tuple(taken)
     chains: dict[ChainPlace, list[Difference]] = {}
     for difference in taken:
@@ -43,7 +43,7 @@ def _put_rules(place: ChainPlace, rules: Iterable[Difference]) -> Iterator[Chang
 
 
 def _called(place: ChainPlace, rules: Iterable[Rule], seen: set[str]) -> Iterator[Chain]:
-    """Give the chains of the other node that rules go to, at any depth, and that this node does not have."""
+    """Yield the chains of the other node that rules go to, at any depth, and that this node does not have."""
     for rule in rules:
         name = rule.target.name if rule.target is not None else ""
         fact = place.theirs.chains.get(name)

@@ -33,7 +33,7 @@ def compare_settings(bad: Node, good: Node) -> Iterator[Difference]:
 
 
 def _missing_modules(bad: Node, good: Node) -> Iterator[str]:
-    """Give modules that only the good node has; where no listing tells, the sysctls that a module brings do."""
+    """Yield modules that only the good node has; where no listing tells, the sysctls that a module brings do."""
     for module in good.modules.items:
         if bad.modules.complete and module not in bad.modules.items:
             yield module

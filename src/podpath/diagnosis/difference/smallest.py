@@ -25,7 +25,7 @@ Test = Callable[[Taken], bool]
 
 
 def find_smallest(differences: Sequence[Difference], cures: Test) -> tuple[Taken, ...]:
-    """Give every single difference that cures alone; else one smallest set that cures together; nothing where none does.
+    """Return every single difference that cures alone; else one smallest set that cures together; nothing where none does.
 
     `differences` stand in the order in which they are tried.
     """
@@ -54,7 +54,7 @@ def order_by_nearness(
 
 
 def _universes(differences: Sequence[Difference]) -> Iterator[Taken]:
-    """Give ever smaller sets that may cure together: all, what does not say which node it is, and each kind alone."""
+    """Yield ever smaller sets that may cure together: all, what does not say which node it is, and each kind alone."""
     yield tuple(differences)
     yield tuple(each for each in differences if each.kind not in WHO)
     for kind in dict.fromkeys(each.kind for each in differences):

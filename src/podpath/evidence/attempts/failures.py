@@ -83,7 +83,7 @@ def parse_failure(message: str) -> Failure | None:
 
 
 def parse_host(text: str | None) -> Address | None:
-    """Give the address that a host is spelled as; None where it is a name."""
+    """Return the address that a host is spelled as; None where it is a name."""
     try:
         return Address.parse((text or "").strip("[]").partition("%")[0])
     except ValueError:

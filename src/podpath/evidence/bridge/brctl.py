@@ -80,7 +80,7 @@ class _Reader:
             self.ledger.unread(index, _EXPECTED)
 
     def flush(self) -> None:
-        """Give the record of the bridge whose ports end here."""
+        """Return the record of the bridge whose ports end here."""
         found, self.bridge = self.bridge, None
         if found is not None:
             self.ledger.add(

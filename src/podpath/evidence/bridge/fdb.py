@@ -87,7 +87,7 @@ def read_json(source: Source) -> Reading:
 
 
 def _asked_link(source: Source) -> str | None:
-    """Give the device that the command asks for: its entries do not repeat it."""
+    """Return the device that the command asks for: its entries do not repeat it."""
     return parse_command(source.command).option("dev", "brport")
 
 

@@ -95,7 +95,7 @@ def _logged(index: int, line: str) -> Iterator[_Option]:
 
 
 def _json_options(lines: tuple[str, ...]) -> Iterator[_Option]:
-    """Give the string members of `data`; of a fragment, all that stand on lines of their own."""
+    """Yield the string members of `data`; of a fragment, all that stand on lines of their own."""
     try:
         value: object = json.loads("\n".join(lines))
     except (ValueError, RecursionError):
@@ -114,7 +114,7 @@ def _json_options(lines: tuple[str, ...]) -> Iterator[_Option]:
 
 
 def _described(lines: tuple[str, ...]) -> Iterator[_Option]:
-    """Give the entries of `kubectl describe configmap`: key, dashes, value, blank line."""
+    """Yield the entries of `kubectl describe configmap`: key, dashes, value, blank line."""
     for index, line in enumerate(lines[:-2]):
         found = _DESCRIBED.fullmatch(line)
         below = lines[index + 1].strip()
@@ -125,7 +125,7 @@ def _described(lines: tuple[str, ...]) -> Iterator[_Option]:
 
 
 def _yaml_options(lines: tuple[str, ...]) -> Iterator[_Option]:
-    """Give the entries of `data:`; of Helm values, nested keys joined by dots; of a fragment, the keys at its top."""
+    """Yield the entries of `data:`; of Helm values, nested keys joined by dots; of a fragment, the keys at its top."""
     stack: list[tuple[int, str]] = []
     is_object = any(re.match(r"(?:kind|data|apiVersion):", line) for line in lines)
     for index, line in enumerate(lines):

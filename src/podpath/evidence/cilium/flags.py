@@ -103,7 +103,7 @@ _AGENT_FLAG = re.compile(r"--(?P<key>[a-z][a-z0-9-]+)(?:=(?P<value>.*))?")
 
 
 def parse_flags(command: str) -> tuple[Flag, ...]:
-    """Give the options of Cilium that a command line sets; none where it is no command of Cilium or of its chart."""
+    """Return the options of Cilium that a command line sets; none where it is no command of Cilium or of its chart."""
     for step in parse_typed(command).commands:
         arguments = step.arguments
         if step.program == "cilium" and any(word in {"install", "upgrade"} for word in arguments[:3]):
@@ -119,7 +119,7 @@ def parse_flags(command: str) -> tuple[Flag, ...]:
 
 
 def parse_agent_arguments(arguments: tuple[str, ...]) -> tuple[Flag, ...]:
-    """Give the flags of a cilium-agent's command line: each is the key of the ConfigMap itself."""
+    """Return the flags of a cilium-agent's command line: each is the key of the ConfigMap itself."""
     flags = []
     for place, word in enumerate(arguments):
         found = _AGENT_FLAG.fullmatch(word)
@@ -132,12 +132,12 @@ def parse_agent_arguments(arguments: tuple[str, ...]) -> tuple[Flag, ...]:
 
 
 def config_key(helm: str) -> str:
-    """Give the ConfigMap's key of a Helm value; the value's own name where it has none."""
+    """Return the ConfigMap's key of a Helm value; the value's own name where it has none."""
     return HELM_KEYS.get(helm.replace("\\", ""), helm.removeprefix("extraConfig.") if helm.startswith("extraConfig.") else helm)
 
 
 def _values(arguments: tuple[str, ...], names: frozenset[str]) -> list[tuple[str, str]]:
-    """Give the values of options spelled `--set V` and `--set=V`, each with the option's name."""
+    """Return the values of options spelled `--set V` and `--set=V`, each with the option's name."""
     values = []
     for place, word in enumerate(arguments):
         name, equals, value = word.partition("=")

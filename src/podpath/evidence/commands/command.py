@@ -43,7 +43,7 @@ class Command(NamedTuple):
     """The network namespace that a wrapper enters, as `Typed.netns` names it."""
 
     def option(self, *names: str) -> str | None:
-        """Give the argument that follows one of these words (`dev`, `table`); None where there is none."""
+        """Return the argument that follows one of these words (`dev`, `table`); None where there is none."""
         return next((value for name, value in pairwise(self.arguments) if name in names), None)
 
 
@@ -76,7 +76,7 @@ def parse_family(source: Source) -> Family | None:
 
 
 def asked_object(command: Command) -> tuple[str, tuple[str, ...]] | None:
-    """Give the object of an `ip` or `bridge` command and its selectors behind `show`; None for another command."""
+    """Return the object of an `ip` or `bridge` command and its selectors behind `show`; None for another command."""
     if command.program not in {"ip", "bridge"}:
         return None
     words = list(command.arguments)

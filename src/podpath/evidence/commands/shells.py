@@ -89,7 +89,7 @@ def parse_shell(text: str) -> tuple[SimpleCommand, ...]:
 
 
 def base_name(program: str) -> str:
-    """Give a program's name without its directory."""
+    """Return a program's name without its directory."""
     return program.rstrip("/").rpartition("/")[2] or program
 
 

@@ -23,7 +23,7 @@ SHELLS = frozenset({"sh", "bash", "ash", "dash", "zsh", "ksh", "fish"})
 
 
 def skip_options(words: tuple[Word, ...], place: int, valued: frozenset[str]) -> int:
-    """Give the index of the first word that is neither an option nor an option's value."""
+    """Return the index of the first word that is neither an option nor an option's value."""
     while place < len(words):
         word = words[place].text
         if word == "--":
@@ -35,7 +35,7 @@ def skip_options(words: tuple[Word, ...], place: int, valued: frozenset[str]) ->
 
 
 def find_option(words: tuple[Word, ...], *names: str) -> str | None:
-    """Give the value of the first of these options: `--net=X`, `--net X`, `-t X`, `-tX`."""
+    """Return the value of the first of these options: `--net=X`, `--net X`, `-t X`, `-tX`."""
     for place, word in enumerate(words):
         for name in names:
             if word.text == name and place + 1 < len(words):
@@ -48,7 +48,7 @@ def find_option(words: tuple[Word, ...], *names: str) -> str | None:
 
 
 def opened(words: tuple[Word, ...], place: int) -> int:
-    """Give the index of what is run; past the end where that is a bare shell."""
+    """Return the index of what is run; past the end where that is a bare shell."""
     rest = words[place:]
     only_shell = (
         bool(rest) and base_name(rest[0].text) in SHELLS and all(word.text in {"-l", "-i", "--login"} for word in rest[1:])

@@ -254,7 +254,7 @@ def _is_code_paragraph(context: Context) -> bool:
 
 
 def _command_extent(context: Context, prompt: Prompt) -> int:
-    r"""Give the index after a command's last line: wrapped with `\`, or a quotation that goes on."""
+    r"""Return the index after a command's last line: wrapped with `\`, or a quotation that goes on."""
     end = context.place + 1
     text = prompt.command
     while end < len(context.lines) and text.rstrip().endswith("\\") and context.lines[end].text.strip():
@@ -274,13 +274,13 @@ def _is_open_quote(text: str) -> bool:
 
 
 def _here_extent(lines: Sequence[Line], start: int, word: str) -> int:
-    """Give the index after a here-document's end; `start` where it has none."""
+    """Return the index after a here-document's end; `start` where it has none."""
     end = next((i for i in range(start, len(lines)) if lines[i].text.strip() == word), None)
     return start if end is None else end + 1
 
 
 def _json_extent(context: Context) -> int:
-    """Give the index after the JSON value that starts on this line; the line's own index where none does."""
+    """Return the index after the JSON value that starts on this line; the line's own index where none does."""
     if _JSON_START.match(context.line.text) is None:
         return context.place
     opening = context.line.text.strip()

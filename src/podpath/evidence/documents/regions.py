@@ -120,7 +120,7 @@ def _open(lines: Sequence[Line], place: int) -> _Fence | None:
 
 
 def _close(lines: Sequence[Line], fence: _Fence) -> int | None:
-    """Give the index of the closing line; of the next opening one where that was forgotten; None where there is neither."""
+    """Return the index of the closing line; of the next opening one where that was forgotten; None where there is neither."""
     if fence.sign == "</pre>":
         return next((i for i in range(fence.place, len(lines)) if _HTML_END.search(lines[i].text)), None)
     for i in range(fence.place + 1, len(lines)):

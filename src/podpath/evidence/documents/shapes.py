@@ -173,7 +173,7 @@ _KNOWN_MESSAGES = re.compile(
 
 
 def match_shape(line: str) -> Shape | None:
-    """Give the shape that a line starts, wherever it stands; None where it has none of its own."""
+    """Return the shape that a line starts, wherever it stands; None where it has none of its own."""
     text = line.strip()[:1000]
     return next((shape for shape in SHAPES if shape.start.match(text)), None) if text else None
 

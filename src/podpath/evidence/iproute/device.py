@@ -35,7 +35,7 @@ _EXPECTED = "a line of a device"
 
 
 def _rate(source: Source) -> tuple[int, bool, bool]:
-    """Give how sure the text is a device listing, whether it shows addresses, and whether its headers have `mode`."""
+    """Return how sure the text is a device listing, whether it shows addresses, and whether its headers have `mode`."""
     headers = addresses = hits = tails = 0
     mode = False
     lines = sample(source)
@@ -114,7 +114,7 @@ class _Reader:
             self.ledger.unread(index, _EXPECTED)
 
     def flush(self) -> None:
-        """Give the record of the device whose lines end here."""
+        """Return the record of the device whose lines end here."""
         device, self.device = self.device, None
         if device is not None:
             self.ledger.add(device.freeze(self.ledger))

@@ -106,7 +106,7 @@ class DeviceDraft:
             self.details |= options
 
     def freeze(self, ledger: Ledger) -> LinkRecord:
-        """Give the record."""
+        """Return the record."""
         index = _PEER_INDEX.fullmatch(self.peer or "")
         return LinkRecord(
             span=ledger.span(self.first, self.last),

@@ -137,7 +137,7 @@ def _address_words(entry: Mapping[str, object]) -> tuple[dict[str, str], tuple[s
 
 
 def _address_lines(source: Source, item: JsonObject, count: int) -> list[int | None]:
-    """Give the line of each address of an object that is printed over several lines; None where it cannot be told."""
+    """Return the line of each address of an object that is printed over several lines; None where it cannot be told."""
     if item.first == item.last:
         return [item.first] * count
     found: list[int | None] = [index for index in range(item.first, item.last + 1) if _LOCAL.search(source.lines[index])]

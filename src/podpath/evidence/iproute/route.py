@@ -104,7 +104,7 @@ class _Reader:
                 self._start(index, line)
 
     def flush(self) -> None:
-        """Give the record of the route that is complete now."""
+        """Return the record of the route that is complete now."""
         fields, self.pending = self.pending, None
         if fields is None:
             return

@@ -105,7 +105,7 @@ def _parse_words(cursor: Cursor) -> Iterator[tuple[str, str]]:
 
 
 def _parse_members(value: Mapping[str, object]) -> dict[str, str]:
-    """Give the members of a JSON rule under the same keys and in the same spelling as the words of the text."""
+    """Return the members of a JSON rule under the same keys and in the same spelling as the words of the text."""
     words = {key: text_of(value, key) or "" for key in value}
     if "priority" not in words or "src" not in words:
         raise ValueError("expected a policy rule, saw an object without priority and src")

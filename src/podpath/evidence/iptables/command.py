@@ -112,7 +112,7 @@ def _parse_arguments(arguments: tuple[str, ...]) -> dict[str, str]:
 
 
 def _spell_short(word: str) -> list[tuple[str, str]]:
-    """Give the short options of a word, the last with the value that is glued to it (`-tnat`)."""
+    """Return the short options of a word, the last with the value that is glued to it (`-tnat`)."""
     if word.startswith("--"):
         name, _, value = word[2:].partition("=")
         letter = _CHAIN_OPTIONS.get(name, "")

@@ -111,7 +111,7 @@ def _end_with_target(text: str, place: int, target: str | None) -> _Piece | None
 
 
 def _match_pieces(text: str, place: int) -> Iterator[_Piece]:
-    """Give every way to read a match at a place: a comment may end at any of its `*/`."""
+    """Yield every way to read a match at a place: a comment may end at any of its `*/`."""
     if text.startswith("/*", place):
         for closing in re.finditer(r"\*/(?!\S)", text[place + 2 :]):
             end = place + 2 + closing.end()

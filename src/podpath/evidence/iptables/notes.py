@@ -42,7 +42,7 @@ def parse_generated(line: str) -> Generated | None:
 
 
 def match_note(line: str, span: Span, family: Family) -> Record | None:
-    """Give the record of a warning or an error of iptables; None for any other line."""
+    """Return the record of a warning or an error of iptables; None for any other line."""
     for kind, pattern in _NOTES:
         found = pattern.fullmatch(line)
         if found is not None:

@@ -129,7 +129,7 @@ def _judge_addresses(selectors: list[OptionText]) -> str:
 
 
 def unquote(word: str) -> str:
-    """Give a word without its quotes and escapes."""
+    """Return a word without its quotes and escapes."""
     if '"' not in word:
         return word
     if "\\" not in word and word.count('"') == 2 and word[0] == '"' == word[-1]:
@@ -220,7 +220,7 @@ class _Draft:
         options.append(self._take(name, schema.get(name)))
 
     def _find_owner(self, name: str) -> tuple[Extension, list[OptionText]]:
-        """Give the protocol's own match if the option is of it, else the extension that was loaded last."""
+        """Return the protocol's own match if the option is of it, else the extension that was loaded last."""
         implied = self._implied()
         if implied and name in MATCHES[implied] and all(loaded != implied for loaded, *_ in self._order):
             self._load(implied, MATCHES[implied])

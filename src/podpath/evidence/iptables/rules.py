@@ -93,7 +93,7 @@ class _RulesReader:
             self._family = guess_family(self._lines)
 
     def _cut_blocks(self, others: Sequence[int]) -> Iterator[tuple[Block, int, Sequence[int]]]:
-        """Give each block with the line behind it and those of its lines that are no well-formed rules."""
+        """Yield each block with the line behind it and those of its lines that are no well-formed rules."""
         block, start = Block(self._source, 0, None), 0
         declared: set[str] = set()
         for index, place in enumerate(others):

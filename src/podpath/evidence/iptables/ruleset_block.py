@@ -96,7 +96,7 @@ class Block:
             places.append(place)
 
     def record(self, command: IptablesCommand, family: Family, flavour: str | None) -> RulesetRecord:
-        """Give what the block states, with what is known of its wholeness."""
+        """Return what the block states, with what is known of its wholeness."""
         first = self.source.first_line
         whole, cut = self._judge_chains(command)
         return RulesetRecord(
@@ -137,7 +137,7 @@ class Block:
         return True, self._touched(edges)
 
     def _touched(self, edges: Sequence[int]) -> frozenset[str]:
-        """Give the chains that may lack rules at one of these places."""
+        """Return the chains that may lack rules at one of these places."""
         if not edges:
             return frozenset()
         placed = sorted((place, chain) for chain, places in self.rules.items() for place in places)

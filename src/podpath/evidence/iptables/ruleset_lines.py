@@ -30,7 +30,7 @@ _WELL_FORMED = re.compile(
 
 
 def scan_chains(lines: Sequence[str]) -> list[str]:
-    """Give for each line the chain it appends a well-formed rule to; empty where it is anything else."""
+    """Return for each line the chain it appends a well-formed rule to; empty where it is anything else."""
     chains = _WELL_FORMED.findall("\n".join(lines))
     return chains if len(chains) == len(lines) else [""] * len(lines)
 
@@ -98,7 +98,7 @@ def read_rule(text: str, span: Span) -> RuleText:
 
 
 def join_wrapped(lines: Sequence[str], place: int, wrap: Wrap) -> str:
-    """Give the one line that was wrapped into several."""
+    """Return the one line that was wrapped into several."""
     return wrap.glue.join(line.strip().removesuffix("\\").rstrip() for line in lines[place : wrap.last + 1])
 
 
@@ -149,7 +149,7 @@ DECLARATION = re.compile(
 
 
 def parse_declaration(line: str) -> tuple[str | None, int | None]:
-    """Give the policy and its packet counter of a line that declares a chain."""
+    """Return the policy and its packet counter of a line that declares a chain."""
     found = DECLARATION.fullmatch(line)
     if found is None:
         return None, None

@@ -78,7 +78,7 @@ def read(source: Source) -> Reading:
 
 
 def _sought(command: Command) -> str | None:
-    """Give the one module whose line a grep of lsmod or of /proc/modules looks for; None where it cannot be told."""
+    """Return the one module whose line a grep of lsmod or of /proc/modules looks for; None where it cannot be told."""
     if command.program == "lsmod" and len(command.filters) == 1:
         words = command.filters[0]
     elif command.program in _GREPS and command.arguments[-1:] == ("/proc/modules",) and not command.filters:

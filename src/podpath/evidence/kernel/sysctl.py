@@ -65,7 +65,7 @@ def _is_sysctl(line: str) -> bool:
 
 
 def _parse_absent(line: str) -> str | None:
-    """Give the key that a message says does not exist."""
+    """Return the key that a message says does not exist."""
     found = _MISSING.search(line)
     if found is not None and _SAYS_ABSENT.search(found["said"]):
         return spell_key(found["key"])
@@ -74,7 +74,7 @@ def _parse_absent(line: str) -> str | None:
 
 
 def _parse_setting(line: str) -> tuple[str, str] | None:
-    """Give the key and the value of a line; None where it has none, or where what follows is a sentence and no value."""
+    """Return the key and the value of a line; None where it has none, or where what follows is a sentence and no value."""
     found = _SETTING.match(line) or _PATH.match(line)
     if found is None:
         return None
@@ -150,7 +150,7 @@ def _is_configuration(source: Source, command: Command) -> bool:
 
 
 def _asked_keys(command: Command) -> list[str]:
-    """Give the keys that the command prints without their names, in order; none where a pattern or a pipe hides which."""
+    """Return the keys that the command prints without their names, in order; none where a pattern or a pipe hides which."""
     if command.filters:
         return []
     if command.program in {"cat", "more", "less", "head", "tail"}:

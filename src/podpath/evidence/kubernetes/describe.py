@@ -118,7 +118,7 @@ def _fields(lines: tuple[str, ...], start: int, end: int) -> Iterator[_Field]:
 
 
 def _value(fields: list[_Field], *keys: str) -> str | None:
-    """Give the value of the first of these fields that has one."""
+    """Return the value of the first of these fields that has one."""
     for field in fields:
         if field.key in keys and field.value and field.value not in {"<none>", "<unset>"}:
             return field.value
@@ -169,7 +169,7 @@ def _add_pod(ledger: LineLedger, fields: list[_Field], start: int, last: int) ->
 
 
 def _details(fields: list[_Field]) -> Iterator[tuple[str, str]]:
-    """Give labels, annotations and the states of containers by their Kubernetes names."""
+    """Yield labels, annotations and the states of containers by their Kubernetes names."""
     for field in fields:
         if field.key in {"Labels", "Annotations"}:
             for line in (field.value, *field.nested):
@@ -198,7 +198,7 @@ def _states(nested: tuple[str, ...]) -> Iterator[tuple[str, str]]:
 
 
 def details_of(cells: Mapping[str, str]) -> Mapping[str, str]:
-    """Give the details of a pod that a table shows."""
+    """Return the details of a pod that a table shows."""
     return {title.lower(): cells[title] for title in ("STATUS", "READY", "RESTARTS") if cells.get(title)}
 
 

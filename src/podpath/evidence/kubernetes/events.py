@@ -107,7 +107,7 @@ def _by_columns(columns: tuple[Column, ...], line: str) -> Mapping[str, str | No
 
 
 def _wrapped(ledger: LineLedger, index: int) -> int:
-    """Give the last line that goes on with an event's message: deeper than the event, and no event itself."""
+    """Return the last line that goes on with an event's message: deeper than the event, and no event itself."""
     lines = ledger.lines
     indent = len(lines[index]) - len(lines[index].lstrip())
     last = index

@@ -65,7 +65,7 @@ def read_get(source: Source) -> Reading:
 
 
 def _asked_namespace(source: Source) -> str | None:
-    """Give the namespace that the command asks for; `default` where it asks for none."""
+    """Return the namespace that the command asks for; `default` where it asks for none."""
     for step in parse_shell(source.command or ""):
         words = step.arguments
         for place, word in enumerate(words):

@@ -17,12 +17,12 @@ def is_heading(line: str) -> bool:
 
 
 def parse_heading(line: str) -> tuple[Column, ...]:
-    """Give the columns of a heading."""
+    """Return the columns of a heading."""
     return tuple(parse_columns(line.expandtabs(8)))
 
 
 def parse_row(columns: Sequence[Column], line: str) -> Mapping[str, str] | None:
-    """Give the cells of a row by their titles; None where the row does not fit the heading."""
+    """Return the cells of a row by their titles; None where the row does not fit the heading."""
     text = line.expandtabs(8)
     fits = all(column.start == 0 or text[column.start - 1 : column.start] in {" ", ""} for column in columns)
     if fits:

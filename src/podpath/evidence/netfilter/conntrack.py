@@ -140,7 +140,7 @@ def _number(text: str | None) -> int | None:
 
 
 def _find_end(source: Source, place: int) -> int:
-    """Give the last line of an entry that was wrapped."""
+    """Return the last line of an entry that was wrapped."""
     last = place
     for following in range(place + 1, min(place + 1 + _WRAP_LINES, len(source.lines))):
         line = source.lines[following]

@@ -85,7 +85,7 @@ class _Reader:
             self.ledger.head(index)
 
     def flush(self) -> None:
-        """Give the record of the device whose lines end here, and its addresses."""
+        """Return the record of the device whose lines end here, and its addresses."""
         if self.device is not None:
             self.ledger.add(self.device)
         for address in self.addresses:

@@ -89,7 +89,7 @@ def read(source: Source) -> Reading:
 
 
 def _asked_protocol(source: Source) -> int | None:
-    """Give the protocol that the command asks for: `ss -t` does not print it."""
+    """Return the protocol that the command asks for: `ss -t` does not print it."""
     letters = "".join(
         word for word in parse_command(source.command).arguments if re.fullmatch(r"-[a-zA-Z0-9]+|--(?:tcp|udp|sctp)", word)
     )

@@ -124,7 +124,7 @@ class _Reader:
         return False
 
     def _handle(self) -> int | None:
-        """Give the handle at the end of the line under way."""
+        """Return the handle at the end of the line under way."""
         for place in range(self.place, len(self.tokens)):
             if self.tokens[place].kind == "end":
                 return self.tokens[place].handle

@@ -32,7 +32,7 @@ class Token(NamedTuple):
 
 
 def scan(lines: Sequence[str]) -> Iterator[Token]:
-    """Give the tokens of a listing."""
+    """Yield the tokens of a listing."""
     for index, raw in enumerate(lines):
         handle = None
         for found in _TOKEN.finditer(strip_terminal(raw)):
@@ -63,7 +63,7 @@ class Words:
         return self.place >= len(self.tokens)
 
     def peek(self, ahead: int = 0) -> str:
-        """Give a coming word without taking it; empty at the end."""
+        """Return a coming word without taking it; empty at the end."""
         place = self.place + ahead
         return self.tokens[place].text if place < len(self.tokens) else ""
 

@@ -59,7 +59,7 @@ def read_show(source: Source) -> Reading:
 
 
 def _ends(rows: Sequence[_Row], end: int) -> list[int]:
-    """Give the line at which each row's own lines end: the next one of a bridge or a port."""
+    """Return the line at which each row's own lines end: the next one of a bridge or a port."""
     ends: list[int] = []
     for row in reversed(rows):
         ends.append(end)

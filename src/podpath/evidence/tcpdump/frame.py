@@ -92,7 +92,7 @@ def parse_frame(line: str) -> Frame | None:
 
 
 def _name_link(name: str | None, rest: str) -> str | None:
-    """Give the device's name; its index where tcpdump, reading a file of another host, knew no name and printed `?`."""
+    """Return the device's name; its index where tcpdump, reading a file of another host, knew no name and printed `?`."""
     if name != "?":
         return name
     found = _INDEX.match(rest)
@@ -100,7 +100,7 @@ def _name_link(name: str | None, rest: str) -> str | None:
 
 
 def parse_mac(text: str | None) -> Mac | None:
-    """Give a printed link-layer address in its usual spelling; None where a word stands in its place."""
+    """Return a printed link-layer address in its usual spelling; None where a word stands in its place."""
     if text is None:
         return None
     word = text.partition(" (")[0]

@@ -97,7 +97,7 @@ def _error6(packet: Packet, kind: int, text: str) -> tuple[int, Packet | None]:
 
 
 def _type(text: str, types: tuple[tuple[str, int], ...]) -> int:
-    """Give the number of the type that a text begins with; 255 where it is not known."""
+    """Return the number of the type that a text begins with; 255 where it is not known."""
     bare = _BARE.match(text)
     if bare is not None:
         return int(bare["number"]) & 255

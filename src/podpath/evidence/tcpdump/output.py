@@ -140,7 +140,7 @@ class _Reader:
             self.ledger.gap(index, "expected a packet, saw a note")
 
     def _extent(self, index: int) -> int:
-        """Give the index of the last line that goes on with the packet."""
+        """Return the index of the last line that goes on with the packet."""
         last = index
         while last + 1 < len(self._lines) and self._goes_on(self._lines[index], self._lines[last], self._lines[last + 1]):
             last += 1

@@ -25,7 +25,7 @@ class Ledger:
         self._claimed = bytearray(len(source.lines))
 
     def span(self, index: int, last: int | None = None) -> Span:
-        """Give the span of the lines `index` to `last` (that one line by default) and claim them."""
+        """Return the span of the lines `index` to `last` (that one line by default) and claim them."""
         end = index if last is None else last
         if end == index:
             if index < len(self._claimed):

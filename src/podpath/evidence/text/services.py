@@ -23,7 +23,7 @@ SERVICES: Mapping[str, int] = {
 
 
 def read_port(text: str) -> str:
-    """Give a port as a number in text; `ValueError` for a name that is not well known."""
+    """Return a port as a number in text; `ValueError` for a name that is not well known."""
     if text.isdigit() and text.isascii():
         return text
     if text in SERVICES:

@@ -53,12 +53,12 @@ class Column(NamedTuple):
 
 
 def scan_words(line: str) -> list[Word]:
-    """Give the words between white space; quotes are ordinary characters, as they are to iproute2."""
+    """Return the words between white space; quotes are ordinary characters, as they are to iproute2."""
     return [Word(found[0], found.start(), found.end()) for found in _WORD.finditer(line)]
 
 
 def scan_quoted(line: str) -> list[Word]:
-    r"""Give the words as a shell does: "..." and '...' join, a backslash escapes, and a quote left open takes the rest."""
+    r"""Return the words as a shell does: "..." and '...' join, a backslash escapes, and a quote left open takes the rest."""
     return [_unquote(found) for found in _QUOTED.finditer(line)]
 
 
@@ -84,7 +84,7 @@ def is_ellipsis(line: str) -> bool:
 
 
 def parse_columns(heading: str, gap: int = 2) -> list[Column]:
-    """Give the columns of a table's heading: titles stand `gap` or more blanks (or a tab) apart."""
+    """Return the columns of a table's heading: titles stand `gap` or more blanks (or a tab) apart."""
     titles = [
         (found[0], found.start()) for found in re.finditer(rf"\S+(?:[ ]{{1,{gap - 1}}}\S+)*" if gap > 1 else r"\S+", heading)
     ]

@@ -279,7 +279,7 @@ def lines_of(tree: Tree) -> Iterator[tuple[str, Span]]:
 
 
 def _flatten(tree: Tree, span: Span) -> Tree:
-    """Give every value the span of the one line that holds them all."""
+    """Return every value the span of the one line that holds them all."""
     if isinstance(tree.value, str):
         return Tree(value=tree.value, span=span)
     if isinstance(tree.value, tuple):

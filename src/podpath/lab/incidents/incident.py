@@ -45,7 +45,7 @@ class Incident:
     """True where the fault lies with the traces of an earlier connection, so that each try must use its port."""
 
     def asked(self, attempt: int = 0) -> Probe:
-        """Give the probe of an attempt: each is a connection of its own, from a port of its own."""
+        """Return the probe of an attempt: each is a connection of its own, from a port of its own."""
         probe = Probe.parse(self.probe)
         return probe if self.same_port else probe._replace(sport=probe.sport + attempt)
 

@@ -112,7 +112,7 @@ class AgentConfig:
             raise ValueError("a section [kubernetes] beside [repair], which speaks to the API server")
 
     def parts(self) -> tuple[str, ...]:
-        """Give the names of the parts that run."""
+        """Return the names of the parts that run."""
         return tuple(name for name in PARTS if getattr(self, name) is not None)
 
 
@@ -132,12 +132,12 @@ def load_config(path: Path) -> tuple[AgentConfig, str]:
 
 
 def node_name(config: AgentConfig, environment: Mapping[str, str]) -> str:
-    """Give the node's name."""
+    """Return the node's name."""
     return config.node or environment.get("NODE_NAME") or socket.gethostname()
 
 
 def listen_address(listen: Listen, environment: Mapping[str, str]) -> tuple[str, int] | None:
-    """Give where to listen; None for nowhere. `TableError` where the pod's address is asked for and not known."""
+    """Return where to listen; None for nowhere. `TableError` where the pod's address is asked for and not known."""
     if not listen.host:
         return None
     if listen.host != POD:
@@ -149,5 +149,5 @@ def listen_address(listen: Listen, environment: Mapping[str, str]) -> tuple[str,
 
 
 def default_environment() -> Mapping[str, str]:
-    """Give the process's environment."""
+    """Return the process's environment."""
     return os.environ

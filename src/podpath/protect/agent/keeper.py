@@ -78,7 +78,7 @@ class Keeper(Protocol):
 
     @property
     def name(self) -> str:
-        """Give the part's name, as its section of the configuration has it."""
+        """Return the part's name, as its section of the configuration has it."""
 
     def start(self) -> None:
         """Begin to keep; return at once."""
@@ -125,7 +125,7 @@ class Desk:
         os.eventfd_write(self.descriptor, 1)
 
     def close(self) -> None:
-        """Give the descriptor back, when the body has ended."""
+        """Close the descriptor, when the body has ended."""
         os.close(self.descriptor)
 
 
@@ -146,11 +146,11 @@ class ThreadKeeper:
 
     @property
     def name(self) -> str:
-        """Give the part's name."""
+        """Return the part's name."""
         return self._name
 
     def status(self) -> Status:
-        """Give what the body reported last."""
+        """Return what the body reported last."""
         return self._status
 
     def alive(self) -> bool:

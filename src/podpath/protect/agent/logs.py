@@ -30,7 +30,7 @@ class JsonFormatter(logging.Formatter):
     """Writes a record as one line of JSON."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Give the line."""
+        """Return the line."""
         stamp = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         line: dict[str, object] = {
             "time": stamp, "level": record.levelname.lower(), "part": record.name.rpartition(".")[2],
@@ -46,7 +46,7 @@ class TextFormatter(logging.Formatter):
     """Writes a record for a person; control characters never reach the terminal."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Give the line."""
+        """Return the line."""
         stamp = datetime.fromtimestamp(record.created, UTC).strftime("%H:%M:%S")
         fields = " ".join(
             f"{name}={json.dumps(value, default=str)}" for name, value in _clean(getattr(record, "fields", None)).items()

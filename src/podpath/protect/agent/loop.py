@@ -178,7 +178,7 @@ class Agent:
         )
 
     def metrics(self) -> str:
-        """Give everything that can be measured."""
+        """Return everything that can be measured."""
         own = (
             Sample(
                 "config_valid", int(not self._config_error), help="Whether the configuration file could be read as it is now."

@@ -62,7 +62,7 @@ def gather_samples(statuses: Mapping[str, Status], own: Iterable[Sample] = ()) -
 
 
 def process_samples(proc: Path = Path("/proc/self")) -> tuple[Sample, ...]:
-    """Give what this process costs, by the names that Prometheus' own libraries use."""
+    """Return what this process costs, by the names that Prometheus' own libraries use."""
     usage = resource.getrusage(resource.RUSAGE_SELF)
     pages = int((proc / "statm").read_text(encoding="ascii").split()[1])
     return (

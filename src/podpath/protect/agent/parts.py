@@ -49,7 +49,7 @@ Recipe = tuple[object, ...]
 
 
 def list_recipes(config: AgentConfig, environment: Mapping[str, str]) -> dict[str, Recipe]:
-    """Give the parts that shall run, each with what it is made from."""
+    """Return the parts that shall run, each with what it is made from."""
     node = node_name(config, environment)
     recipes: dict[str, Recipe] = {}
     if config.kubernetes is not None:

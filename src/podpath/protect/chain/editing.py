@@ -51,7 +51,7 @@ def parse_entry(text: str) -> Entry:
 
 
 def chain(file: ConfFile, entry: Entry) -> Edit:
-    """Give the file with the entry behind its other plugins, once; a single configuration becomes a list."""
+    """Return the file with the entry behind its other plugins, once; a single configuration becomes a list."""
     value = _load(file)
     if file.extension == LIST:
         others = [plugin for plugin in _plugins(value) if not _is(plugin, entry.type)]
@@ -61,7 +61,7 @@ def chain(file: ConfFile, entry: Entry) -> Edit:
 
 
 def strip(file: ConfFile, kind: str) -> bytes | None:
-    """Give a list without the entries of a type; None where nothing would be left in it."""
+    """Return a list without the entries of a type; None where nothing would be left in it."""
     value = _load(file)
     others = [plugin for plugin in _plugins(value) if not _is(plugin, kind)]
     return _emit(file, {**value, "plugins": others}) if others else None
@@ -117,7 +117,7 @@ def _is(plugin: object, kind: str) -> bool:
 
 
 def _listed(value: Mapping[str, object]) -> dict[str, object]:
-    """Give what a single configuration says for the list that it becomes: its own name and version, and no others."""
+    """Return what a single configuration says for the list that it becomes: its own name and version, and no others."""
     return {key: value[key] for key in _OF_THE_LIST if key in value} or {}
 
 

@@ -48,7 +48,7 @@ def read_file(path: Path, name: str) -> ConfFile:
 
 
 def list_programs(directories: Iterable[Path]) -> dict[str, tuple[str, ...]]:
-    """Give the programs in the plugins' directories, without asking them anything."""
+    """Return the programs in the plugins' directories, without asking them anything."""
     found: dict[str, tuple[str, ...]] = {}
     for directory in directories:
         try:

@@ -158,7 +158,7 @@ class Guard:
         return list_programs(map(Path, self.options.bin_dirs)) or None
 
     def _targets(self, files: Sequence[ConfFile]) -> list[ConfFile]:
-        """Give the files that must have the plugin: what the runtimes load, or all that they could."""
+        """Return the files that must have the plugin: what the runtimes load, or all that they could."""
         if self.options.scope == "every":
             return [file for file in candidates(files) if isinstance(parse_network(file, files), Network)]
         if self.options.conf_name:
@@ -231,7 +231,7 @@ class Guard:
 
 
 def _stamp(path: Path) -> tuple[int, ...]:
-    """Give what changes when a file is written; nothing where there is none."""
+    """Return what changes when a file is written; nothing where there is none."""
     try:
         there = path.stat()
     except FileNotFoundError:

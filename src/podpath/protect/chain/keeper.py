@@ -78,7 +78,7 @@ def _keep(desk: Desk, guard: Guard, memory: Memory, watch: DirectoryWatch) -> No
 
 
 def watched(options: ChainOptions) -> tuple[Path, ...]:
-    """Give the folders whose changes matter: configurations, programs, the service account's token."""
+    """Return the folders whose changes matter: configurations, programs, the service account's token."""
     account = () if options.kubeconfig is None else (Path(options.kubeconfig.account_dir),)
     sources = tuple(Path(source).parent for source in options.binaries)
     return (Path(options.conf_dir), *map(Path, options.bin_dirs), *sources, *account)

@@ -51,7 +51,7 @@ def restore(applier: Applier, directory: Path, file: ConfFile, files: Sequence[C
 
 
 def find_wrapped(file: ConfFile, files: Sequence[ConfFile], kind: str) -> ConfFile | None:
-    """Give the list that a single configuration of this name was made into before; None where it was not, or others changed it.
+    """Return the list that a single configuration of this name was made into before; None where it was not, or others changed it.
 
     A vendor that writes its single configuration anew means that one, which its older list must not outlive.
     """
@@ -64,19 +64,19 @@ def find_wrapped(file: ConfFile, files: Sequence[ConfFile], kind: str) -> ConfFi
 
 
 def list_originals(files: Iterable[ConfFile]) -> Iterator[ConfFile]:
-    """Give the originals in a folder, by the names that they had."""
+    """Yield the originals in a folder, by the names that they had."""
     for file in files:
         if file.name.endswith(SUFFIX) and file.content is not None:
             yield ConfFile(name=file.name.removesuffix(SUFFIX), content=file.content)
 
 
 def _originals(file: ConfFile, files: Iterable[ConfFile]) -> Iterator[ConfFile]:
-    """Give the originals that a file may come from: its own, or the single configuration that became this list."""
+    """Yield the originals that a file may come from: its own, or the single configuration that became this list."""
     names = {file.name, *_sources(file)}
     yield from (original for original in list_originals(files) if original.name in names)
 
 
 def _sources(file: ConfFile) -> set[str]:
-    """Give the names that a list's single configuration may have."""
+    """Return the names that a list's single configuration may have."""
     base = file.name.removesuffix(CHAINED).removesuffix(LIST)
     return {f"{base}{extension}" for extension in EXTENSIONS if extension != LIST}

@@ -42,7 +42,7 @@ class WriterWatch:
         self._descriptor = descriptor
 
     def writers(self) -> tuple[str, ...]:
-        """Give who has written since it was last asked, ourselves left out."""
+        """Return who has written since it was last asked, ourselves left out."""
         found: dict[str, None] = {}
         while self._descriptor >= 0:
             try:
@@ -57,14 +57,14 @@ class WriterWatch:
         return tuple(found)
 
     def close(self) -> None:
-        """Give the descriptor back."""
+        """Close the descriptor."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
 
 
 def list_watchers(directory: Path, proc: Path = Path("/proc")) -> tuple[str, ...]:
-    """Give the processes that have an inotify watch on a folder, as far as we may see them; ourselves left out."""
+    """Return the processes that have an inotify watch on a folder, as far as we may see them; ourselves left out."""
     try:
         there = directory.stat()
     except OSError:

@@ -36,7 +36,7 @@ class Access(NamedTuple):
 
     @property
     def server(self) -> str:
-        """Give the server's URL."""
+        """Return the server's URL."""
         return str(self.config.cluster.server)
 
     def __repr__(self) -> str:
@@ -57,7 +57,7 @@ def find(
     environment: Mapping[str, str] | None = None,
     account: Path = SERVICE_ACCOUNT,
 ) -> Access:
-    """Give the way that is named, or else the pod's own, or else the user's (`$KUBECONFIG`, `~/.kube/config`)."""
+    """Return the way that is named, or else the pod's own, or else the user's (`$KUBECONFIG`, `~/.kube/config`)."""
     given = os.environ if environment is None else environment
     if kubeconfig is not None:
         return from_kubeconfig(kubeconfig, context)
@@ -72,7 +72,7 @@ def find(
 
 
 def from_service_account(account: Path, environment: Mapping[str, str]) -> Access:
-    """Give the way that the kubelet gives every pod."""
+    """Return the way that the kubelet gives every pod."""
     server = f"https://{_bracketed(environment['KUBERNETES_SERVICE_HOST'])}:{environment.get('KUBERNETES_SERVICE_PORT') or '443'}"
     certificate = account / "ca.crt"
     cluster = Cluster(server=server, certificate_auth=str(certificate) if certificate.is_file() else None)
@@ -83,7 +83,7 @@ def from_service_account(account: Path, environment: Mapping[str, str]) -> Acces
 
 
 def from_kubeconfig(path: Path, context: str | None = None) -> Access:
-    """Give the way that a kubeconfig's context describes; the current one unless named."""
+    """Return the way that a kubeconfig's context describes; the current one unless named."""
     try:
         config = KubeConfig.from_file(path).get(context)
     except KeyError as error:

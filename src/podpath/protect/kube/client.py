@@ -66,7 +66,7 @@ class Stream:
         self._response = response
 
     def lines(self) -> Iterator[bytes]:
-        """Give line by line; `Unreachable` where the connection breaks, silently the end where the server ends it."""
+        """Yield line by line; `Unreachable` where the connection breaks, silently the end where the server ends it."""
         rest = bytearray()
         try:
             for chunk in self._response.iter_bytes():
@@ -107,7 +107,7 @@ class Client:
         self._doubtful = False
 
     def __enter__(self) -> Self:
-        """Give the client itself."""
+        """Return the client itself."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -170,7 +170,7 @@ class Client:
         raise Unreachable(f"{verb} {self.access.server}{path}: {_reason(error)}") from error
 
     def _connected(self) -> httpx2.Client:
-        """Give the connections; new ones where the files that they were made from changed since, as certificates do."""
+        """Return the connections; new ones where the files that they were made from changed since, as certificates do."""
         with self._lock:
             if self._http is not None and self._doubtful and _stamps(self.access.files()) != self._read_from:
                 self._http.close()

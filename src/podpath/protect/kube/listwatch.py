@@ -75,16 +75,16 @@ class ListWatch:
 
     @property
     def figures(self) -> Figures:
-        """Give how it fares now."""
+        """Return how it fares now."""
         return self._figures
 
     def pods(self) -> tuple[Pod, ...]:
-        """Give the pods as they are known now."""
+        """Return the pods as they are known now."""
         with self._lock:
             return tuple(self._pods.values())
 
     def pod(self, key: str) -> Pod | None:
-        """Give one pod by `NAMESPACE/NAME`; None where none is known."""
+        """Return one pod by `NAMESPACE/NAME`; None where none is known."""
         with self._lock:
             return self._pods.get(key)
 

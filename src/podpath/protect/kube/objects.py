@@ -123,12 +123,12 @@ class Pod(Struct, frozen=True, gc=False):
 
     @property
     def key(self) -> str:
-        """Give `NAMESPACE/NAME`."""
+        """Return `NAMESPACE/NAME`."""
         return f"{self.metadata.namespace}/{self.metadata.name}"
 
     @property
     def addresses(self) -> tuple[str, ...]:
-        """Give the pod's addresses, all families."""
+        """Return the pod's addresses, all families."""
         listed = tuple(each.ip for each in self.status.pod_ips if each.ip)
         return listed or ((self.status.pod_ip,) if self.status.pod_ip else ())
 
@@ -212,7 +212,7 @@ class Trim(NamedTuple):
     annotations: frozenset[str] | None = frozenset()
 
     def pod(self, pod: Pod) -> Pod:
-        """Give the pod without what is not kept, its repeated words stored once."""
+        """Return the pod without what is not kept, its repeated words stored once."""
         meta = pod.metadata
         return msgspec.structs.replace(
             pod,

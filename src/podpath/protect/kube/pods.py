@@ -21,7 +21,7 @@ ANOTHER: Final = (409, 422)
 
 
 def path(pod: Pod) -> str:
-    """Give a pod's path."""
+    """Return a pod's path."""
     return f"/api/v1/namespaces/{pod.metadata.namespace}/pods/{pod.metadata.name}"
 
 
@@ -52,7 +52,7 @@ class Evictor:
 
     @property
     def version(self) -> str:
-        """Give the API version that is tried first."""
+        """Return the API version that is tried first."""
         return self._known[0]
 
     def evict(self, pod: Pod, *, grace_seconds: int | None = None, dry_run: bool = False) -> None:

@@ -108,7 +108,7 @@ def parse_listing(text: str, place: Place) -> Listing:
 
 
 def find_disorder(rules: Iterable[OrderRule], listings: Iterable[Listing]) -> tuple[Disorder, ...]:
-    """Give each jump that comes too late: the first one to its chain stands behind the first one to another."""
+    """Return each jump that comes too late: the first one to its chain stands behind the first one to another."""
     known = tuple(listings)
     found = []
     for rule in rules:
@@ -123,7 +123,7 @@ def find_disorder(rules: Iterable[OrderRule], listings: Iterable[Listing]) -> tu
 
 
 def find_splits(rules: Iterable[OrderRule], listings: Iterable[Listing]) -> tuple[Split, ...]:
-    """Give each pair of jumps whose order is the order in which two backends came to the hook."""
+    """Return each pair of jumps whose order is the order in which two backends came to the hook."""
     known = tuple(listings)
     found = []
     for rule in rules:

@@ -58,7 +58,7 @@ def list_chain(place: Place, reader: Applier) -> Listing:
 
 
 def legacy_tables(family: Family, proc_net: Path = PROC_NET) -> frozenset[str]:
-    """Give the tables that the legacy backend has in this namespace."""
+    """Return the tables that the legacy backend has in this namespace."""
     try:
         return frozenset((proc_net / _NAMES[family]).read_text(encoding="utf-8").split())
     except OSError:

@@ -35,6 +35,6 @@ class OrderOptions:
 
 
 def gather_rules(options: OrderOptions) -> tuple[OrderRule, ...]:
-    """Give the rules that hold."""
+    """Return the rules that hold."""
     joined = {rule.name: rule for rule in load_rules() if rule.name not in options.leave_out}
     return tuple((joined | {rule.name: rule for rule in options.rule}).values())

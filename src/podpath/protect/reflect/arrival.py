@@ -24,7 +24,7 @@ def ask_for_device(listener: socket.socket) -> None:
 
 
 def read_device(ancillary: Sequence[tuple[int, int, bytes]]) -> int:
-    """Give the number of the device that the kernel said; 0 where it said none."""
+    """Return the number of the device that the kernel said; 0 where it said none."""
     for level, kind, data in ancillary:
         if (level, kind) == (socket.IPPROTO_IP, _IP_PKTINFO):
             return int(struct.unpack_from("=i", data)[0])

@@ -97,7 +97,7 @@ class Reflector:
 
     @property
     def ends(self) -> tuple[End, ...]:
-        """Give where it listens."""
+        """Return where it listens."""
         return tuple(End(*listener.getsockname()[:2]) for listener in self._listeners)
 
     def close(self) -> None:
@@ -233,7 +233,7 @@ def _listen(end: End) -> socket.socket:
 
 
 def _receive(listener: socket.socket) -> Iterator[tuple[bytes, tuple[str, int], int]]:
-    """Give the datagrams that wait, with their sender and the device by which they came; at most as many as fit one turn."""
+    """Yield the datagrams that wait, with their sender and the device by which they came; at most as many as fit one turn."""
     for _ in range(64):
         try:
             data, ancillary, _, sender = listener.recvmsg(LONGEST + 1, 256)

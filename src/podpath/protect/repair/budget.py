@@ -102,17 +102,17 @@ class Budget:
             held.in_vain, held.not_before = 0, 0.0
 
     def in_vain(self, owner: str) -> int:
-        """Give how many deeds in a row did not help an owner's pods."""
+        """Return how many deeds in a row did not help an owner's pods."""
         held = self._owners.get(owner)
         return 0 if held is None else held.in_vain
 
     def tokens(self, now: float) -> float:
-        """Give what the node's bucket holds."""
+        """Return what the node's bucket holds."""
         self._node.wait(now)
         return self._node.tokens
 
     def save(self) -> dict[str, object]:
-        """Give all that must outlive this process, for JSON."""
+        """Return all that must outlive this process, for JSON."""
         owners = {
             name: [held.bucket.tokens, held.bucket.filled, held.in_vain, held.not_before, held.touched]
             for name, held in self._owners.items()

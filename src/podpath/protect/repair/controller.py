@@ -88,21 +88,21 @@ class Controller:
         return tuple(memory.key for memory in self._memories.values() if not memory.ended and memory.not_before <= now)
 
     def wait(self, now: float) -> float | None:
-        """Give the seconds until a broken pod is to be considered again; None where there is none."""
+        """Return the seconds until a broken pod is to be considered again; None where there is none."""
         times = [memory.not_before - now for memory in self._memories.values() if not memory.ended]
         return max(0.0, min(times)) if times else None
 
     def first_seen(self, pod: Pod) -> float:
-        """Give when a pod was heard of first; infinity where it never was."""
+        """Return when a pod was heard of first; infinity where it never was."""
         return self._first_seen.get(pod.metadata.uid, float("inf"))
 
     @property
     def broken(self) -> int:
-        """Give how many pods are broken now."""
+        """Return how many pods are broken now."""
         return len(self._memories)
 
     def findings(self) -> tuple[Finding, ...]:
-        """Give each broken pod, with what is known of it."""
+        """Return each broken pod, with what is known of it."""
         return tuple(
             Finding(
                 check="pod-unredirected",
@@ -116,7 +116,7 @@ class Controller:
         )
 
     def _see(self, pod: Pod, sight: Sight | None) -> Sight | None:
-        """Give what was seen in a pod's namespace; rules that were missing are looked for anew each time."""
+        """Return what was seen in a pod's namespace; rules that were missing are looked for anew each time."""
         uid = pod.metadata.uid
         known = sight or self._sights.get(uid)
         if sight is None and known is not None and known.redirected is False:

@@ -65,7 +65,7 @@ def judge(pod: Pod, policy: Policy, sight: Sight | None = None) -> Judgement:
 
 
 def find_owner(pod: Pod) -> OwnerReference | None:
-    """Give who makes the pod again; None where nobody does."""
+    """Return who makes the pod again; None where nobody does."""
     return next((owner for owner in pod.metadata.owner_references if owner.controller), None)
 
 

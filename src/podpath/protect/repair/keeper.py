@@ -62,7 +62,7 @@ class Assignment:
 
 
 def query_of(node: str, policy: Policy) -> dict[str, str]:
-    """Give the query that selects the pods to follow."""
+    """Return the query that selects the pods to follow."""
     fields = ",".join(filter(None, (f"spec.nodeName={node}", policy.field_selector)))
     return {"fieldSelector": fields} | ({"labelSelector": policy.label_selector} if policy.label_selector else {})
 
@@ -133,7 +133,7 @@ class Work:
             self.close()
 
     def close(self) -> None:
-        """Give the descriptor back, where no thread uses it."""
+        """Close the descriptor, where no thread uses it."""
         os.close(self.descriptor)
 
     def heard(self) -> None:

@@ -21,7 +21,7 @@ EVERY = 0.05
 
 
 def find_reachable(addresses: Sequence[str], seconds: float = REACH_SECONDS) -> tuple[str, ...]:
-    """Give the addresses that answer a connection, if only by refusing it; all are asked at once."""
+    """Return the addresses that answer a connection, if only by refusing it; all are asked at once."""
     callers = {address: connect(End(address, PORT)) for address in addresses}
     try:
         poll = select.poll()

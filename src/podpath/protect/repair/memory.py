@@ -31,7 +31,7 @@ class Memory:
     """Why nothing is done now; empty where something may."""
 
     def next_action(self, policy: Policy) -> Action | None:
-        """Give the gentlest deed that may still help; None where all were tried."""
+        """Return the gentlest deed that may still help; None where all were tried."""
         for action in policy.escalation:
             limit = policy.mend_attempts if action == "mend" else policy.attempts
             if action not in self.hopeless and self.failures.get(action, 0) < limit:

@@ -47,7 +47,7 @@ class Mending:
 
 
 def families_of(pod: Pod) -> tuple[int, ...]:
-    """Give the address families that a pod has, 4 and 6."""
+    """Return the address families that a pod has, 4 and 6."""
     return _families(pod.addresses)
 
 

@@ -48,7 +48,7 @@ class Namespaces:
         self._by_address, self._host = by_address, host
 
     def find(self, addresses: Iterable[str]) -> Found:
-        """Give the one namespace that holds all of a pod's addresses."""
+        """Return the one namespace that holds all of a pod's addresses."""
         wanted = [_canonical(address) for address in addresses]
         if not wanted:
             return Found(place=None, why="the pod has no address yet")
@@ -81,7 +81,7 @@ def read_namespaces(proc: Path = PROC, bound: Iterable[Path] = BOUND) -> Namespa
 
 
 def _of_processes(proc: Path) -> Iterator[tuple[Place, frozenset[str]]]:
-    """Give each namespace once, by its oldest process: the one that lives longest, which is the pod's sandbox."""
+    """Yield each namespace once, by its oldest process: the one that lives longest, which is the pod's sandbox."""
     oldest: dict[int, tuple[int, int]] = {}
     for entry in os.listdir(proc):  # noqa: PTH208  # names are all that is needed
         if entry.isdecimal():
@@ -95,7 +95,7 @@ def _of_processes(proc: Path) -> Iterator[tuple[Place, frozenset[str]]]:
 
 
 def _mounts(bound: Iterable[Path]) -> dict[int, Place]:
-    """Give the namespaces that are bound to a file: that file outlives every process in them."""
+    """Return the namespaces that are bound to a file: that file outlives every process in them."""
     found: dict[int, Place] = {}
     for folder in bound:
         try:

@@ -107,5 +107,5 @@ class Policy:
 
     @property
     def escalation(self) -> tuple[Action, ...]:
-        """Give the actions that do something to the pod, from the gentlest; labelling is beside them."""
+        """Return the actions that do something to the pod, from the gentlest; labelling is beside them."""
         return tuple(action for action in ORDER if action in self.actions and action != "label")

@@ -66,7 +66,7 @@ class Redirect:
 
 
 def asked(pod: Pod) -> Redirect | None:
-    """Give the redirection that a pod asks for by having a mesh's proxy; None where it has none."""
+    """Return the redirection that a pod asks for by having a mesh's proxy; None where it has none."""
     names = (*pod.spec.containers, *pod.spec.init_containers)  # a native sidecar is an init container
     style = next((PROXIES[each.name] for each in names if each.name in PROXIES), None)
     if style is None:

@@ -125,7 +125,7 @@ def parse_nat(text: str, command: str) -> dict[str, ChainText]:
 
 
 def find_redirect(chains: Mapping[str, ChainText], base: str, port: int) -> RuleText | None:
-    """Give the first rule that sends TCP to a port, by whatever chains lead to it; None where none does."""
+    """Return the first rule that sends TCP to a port, by whatever chains lead to it; None where none does."""
     return next((rule for rule in _reachable(chains, base, 0) if _sends_to(rule, port)), None)
 
 
@@ -170,7 +170,7 @@ def _port(redirect: Redirect, base: str) -> int:
 
 
 def _native(path: str, family: int, port: int) -> str | None:
-    """Give a rule of nft's own that redirects to a port: newer meshes write no iptables rules."""
+    """Return a rule of nft's own that redirects to a port: newer meshes write no iptables rules."""
     texts = [_run(path, ("nft", "list", "ruleset", kind))[0] for kind in ("ip" if family == 4 else "ip6", "inet")]
     found = re.search(rf"^.*\bredirect to :{port}\b.*$", "\n".join(texts), re.MULTILINE)
     return None if found is None else f"nft: {found[0].strip()}"

@@ -49,7 +49,7 @@ def list_rules(applier: Applier) -> tuple[Listing, ...]:
 
 
 def _listings() -> Iterator[tuple[str, ...]]:
-    """Give what tells of kube-proxy's rules, in whichever mode it runs; legacy iptables only where it has tables."""
+    """Yield what tells of kube-proxy's rules, in whichever mode it runs; legacy iptables only where it has tables."""
     yield ("iptables-nft", *_CHAIN)
     yield ("ip6tables-nft", *_CHAIN)
     if "filter" in legacy_tables("ipv4"):

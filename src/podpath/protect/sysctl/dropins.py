@@ -84,7 +84,7 @@ def parse_dropin(text: str, file: str) -> tuple[Assignment, ...]:
 
 
 def order_assignments(assignments: Iterable[Assignment]) -> tuple[Assignment, ...]:
-    """Give what is left when later lines have replaced earlier ones of the same key, in the order of application."""
+    """Return what is left when later lines have replaced earlier ones of the same key, in the order of application."""
     left: dict[Key, Assignment] = {}
     for assignment in assignments:
         there = left.get(assignment.pattern)
@@ -96,7 +96,7 @@ def order_assignments(assignments: Iterable[Assignment]) -> tuple[Assignment, ..
 
 
 def lookup_winner(ordered: Iterable[Assignment], key: Key) -> Assignment | None:
-    """Give the line that decides a key; None where none sets it. Its value is None where the key is taken out."""
+    """Return the line that decides a key; None where none sets it. Its value is None where the key is taken out."""
     last: Assignment | None = None
     for assignment in ordered:
         if assignment.pattern == key:

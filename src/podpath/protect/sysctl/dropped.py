@@ -23,7 +23,7 @@ _BUFFER = 1 << 14
 
 
 def read_dropped(name: str = NAME) -> int | None:
-    """Give the packets that the accounting object counted; None where there is none, or it is not shown to us."""
+    """Return the packets that the accounting object counted; None where there is none, or it is not shown to us."""
     try:
         with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_CLOEXEC, NETFILTER) as channel:
             channel.send(emit_request(_GET, name))

@@ -30,14 +30,14 @@ SPREADS = frozenset({
 
 
 def rule_of(key: Key) -> Rule | None:
-    """Give how a device's key goes together with that of `all`; None where the device's own value counts."""
+    """Return how a device's key goes together with that of `all`; None where the device's own value counts."""
     if key.device is None or key.device in EVERYWHERE or key.segments[:3] != ("net", "ipv4", "conf"):
         return None
     return RULES.get(key.segments[-1])
 
 
 def combine(rule: Rule | None, everywhere: int, own: int) -> int:
-    """Give the value that is in force for a device."""
+    """Return the value that is in force for a device."""
     match rule:
         case "max":
             return max(everywhere, own)
@@ -50,5 +50,5 @@ def combine(rule: Rule | None, everywhere: int, own: int) -> int:
 
 
 def yielding(rule: Rule, want: int) -> int:
-    """Give the value of `all` that lets a device's own value decide, and be `want`."""
+    """Return the value of `all` that lets a device's own value decide, and be `want`."""
     return want if rule == "max" else int(rule == "and")

@@ -88,7 +88,7 @@ def _evidence(judgement: Judgement, tree: Tree, claims: Iterable[Claim]) -> Iter
 
 
 def _mend(judgement: Judgement, plan: Iterable[Write]) -> Iterable[str]:
-    """Give the commands: what is forced by `all` needs all writes of that name, in their order."""
+    """Yield the commands: what is forced by `all` needs all writes of that name, in their order."""
     key = judgement.key
     if judgement.state == "missing" and judgement.setting.module:
         yield f"modprobe {judgement.setting.module}"
@@ -182,7 +182,7 @@ def find_contradicting(contradictions: Iterable[Contradiction]) -> tuple[Finding
 
 
 def severest(findings: Iterable[Finding]) -> Severity | None:
-    """Give the worst severity; None where there is nothing."""
+    """Return the worst severity; None where there is nothing."""
     order: tuple[Severity, ...] = ("error", "warning", "info")
     present = {finding.severity for finding in findings}
     return next((severity for severity in order if severity in present), None)

@@ -22,7 +22,7 @@ class Entry(NamedTuple):
 
 
 def scan_entries(text: str) -> Iterator[Entry]:
-    """Give the entries of a file; comments, blank lines and what is no entry are left out."""
+    """Yield the entries of a file; comments, blank lines and what is no entry are left out."""
     section = ""
     for number, line in enumerate(text.split("\n"), start=1):
         heading = _SECTION.match(line)
@@ -43,7 +43,7 @@ def read_entries(path: Path) -> tuple[Entry, ...]:
 
 
 def list_files(root: Path, directories: tuple[str, ...], *patterns: str) -> tuple[Path, ...]:
-    """Give the files below a root that count: of those with the same name the first directory's, ordered by name."""
+    """Return the files below a root that count: of those with the same name the first directory's, ordered by name."""
     chosen: dict[str, Path] = {}
     for directory in directories:
         folder = root / directory

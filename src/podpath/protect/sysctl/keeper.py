@@ -80,7 +80,7 @@ def keep_sysctls(desk: Desk, options: SysctlOptions, applier: Applier) -> None:
 
 
 def watched_directories(keys: Iterable[Key], proc_sys: Path, root: Path) -> tuple[Path, ...]:
-    """Give the directories whose changes concern the declared keys, and of drop-ins; netconf tells of devices."""
+    """Return the directories whose changes concern the declared keys, and of drop-ins; netconf tells of devices."""
     folders = {key.path(proc_sys).parent for key in keys if not key.is_pattern}
     return (*sorted(folders), *(root / directory for directory in DIRECTORIES))
 

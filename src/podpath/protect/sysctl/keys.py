@@ -29,7 +29,7 @@ class Key(NamedTuple):
         return "/".join(self.segments).translate(_SWAP)
 
     def path(self, root: Path) -> Path:
-        """Give its file below /proc/sys."""
+        """Return its file below /proc/sys."""
         return root.joinpath(*self.segments)
 
     @property
@@ -47,7 +47,7 @@ class Key(NamedTuple):
         return self.segments[_DEVICE_AT] if self.segments[:_DEVICE_AT] in _DEVICE_TREES and len(self.segments) > 4 else None
 
     def of(self, device: str) -> Key:
-        """Give the same key of another device, or of `all`."""
+        """Return the same key of another device, or of `all`."""
         return Key((*self.segments[:_DEVICE_AT], device, *self.segments[_DEVICE_AT + 1 :]))
 
 

@@ -40,7 +40,7 @@ _ORDER = ("spreads", "keeps", "declared", "yields")
 def plan_writes(
     judgements: Iterable[Judgement], tree: Tree, *, settled: frozenset[Key] = frozenset(), lower_all: bool = True
 ) -> tuple[Write, ...]:
-    """Give what must be written so that every key holds; nothing for those that do.
+    """Return what must be written so that every key holds; nothing for those that do.
 
     `settled` are keys of `all` that were right before, and drifted: there the other devices are left alone, since to give them
     what is in force would keep the drift. Without `lower_all`, `all` is touched only where it is itself declared.
@@ -78,7 +78,7 @@ def plan_writes(
 
 
 def _keep_others(everywhere: Key, tree: Tree, judged: Mapping[Key, Judgement]) -> Iterator[Write]:
-    """Give what keeps in force what is so now, `default` first.
+    """Yield what keeps in force what is so now, `default` first.
 
     Writing `default` also sets the devices whose own value nobody has written yet
     (net/ipv4/devinet.c:devinet_copy_dflt_conf v6.12), so each device is then named, also where its value is right before; what is
@@ -102,7 +102,7 @@ def _keep_others(everywhere: Key, tree: Tree, judged: Mapping[Key, Judgement]) -
 
 
 def _in_force(key: Key, everywhere: Key, tree: Tree) -> str | None:
-    """Give what is in force for a device now, or would be for one made from `default`; None where that is no number."""
+    """Return what is in force for a device now, or would be for one made from `default`; None where that is no number."""
     rule = rule_of(everywhere.of("any"))
     above, own = tree.read(everywhere).value or "", tree.read(key).value or ""
     return str(combine(rule, int(above), int(own))) if rule is not None and is_number(above) and is_number(own) else None

@@ -29,7 +29,7 @@ class ModuleState:
 
 
 def check_module_name(name: str) -> str:
-    """Give the name; `ValueError` for what is none (it becomes an argument of modprobe)."""
+    """Return the name; `ValueError` for what is none (it becomes an argument of modprobe)."""
     if _NAME.fullmatch(name) is None or name.startswith("-"):
         raise ValueError(f"the name of a kernel module, saw {name!r}")
     return name

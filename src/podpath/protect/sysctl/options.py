@@ -50,7 +50,7 @@ class SysctlOptions:
 
 
 def make_duty(options: SysctlOptions) -> tuple[Duty, Mapping[str, str]]:
-    """Give what is to be kept on this node, and why each automatic profile was chosen."""
+    """Return what is to be kept on this node, and why each automatic profile was chosen."""
     root, proc, tree = Path(options.root), Path(options.proc), Tree(root=Path(options.proc_sys))
     chosen: Mapping[str, str] = {}
     if AUTOMATIC in options.profiles:

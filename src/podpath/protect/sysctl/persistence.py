@@ -64,14 +64,14 @@ def read_others(root: Path) -> tuple[Assignment, ...]:
 
 
 def find_losses(judgements: Iterable[Judgement], root: Path, cores: int, text: str = "") -> tuple[Loss, ...]:
-    """Give the keys that a drop-in will set otherwise, with the line that wins; `text` stands for ours before it is written."""
+    """Return the keys that a drop-in will set otherwise, with the line that wins; `text` stands for ours before it is written."""
     assignments = read_assignments(root, Dropin(root / DROPIN, text) if text else None)
     losses = (_find_loss(judgement, assignments, cores) for judgement in judgements)
     return tuple(loss for loss in losses if loss is not None)
 
 
 def _find_loss(judgement: Judgement, assignments: tuple[Assignment, ...], cores: int) -> Loss | None:
-    """Give the line by which a key is lost: its own, or that of `all` which overrules it."""
+    """Return the line by which a key is lost: its own, or that of `all` which overrules it."""
     setting, key = judgement.setting, judgement.key
     winner = lookup_winner(assignments, key)
     if winner is not None and winner.value is not None and not setting.accepts(winner.value, cores):

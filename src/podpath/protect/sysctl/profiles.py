@@ -46,7 +46,7 @@ class Scene:
 
 
 def list_profiles() -> tuple[str, ...]:
-    """Give the profiles' names."""
+    """Return the profiles' names."""
     folder = resources.files("podpath.protect.sysctl") / "profiles"
     return tuple(sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml")))
 
@@ -62,7 +62,7 @@ def load_profile(name: str) -> Profile:
 
 
 def detect_profiles(scene: Scene) -> dict[str, str]:
-    """Give the profiles that a node asks for, each with what shows it."""
+    """Return the profiles that a node asks for, each with what shows it."""
     found: dict[str, str] = {}
     for name in list_profiles():
         marks = load_profile(name).detect

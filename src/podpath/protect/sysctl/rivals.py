@@ -31,7 +31,7 @@ class Rivals:
     """What others apply."""
 
     def about(self, key: Key, seen: str | None = None) -> tuple[Claim, ...]:
-        """Give who writes a key, those first whose value is the one that was seen; of drop-ins only the line that wins."""
+        """Return who writes a key, those first whose value is the one that was seen; of drop-ins only the line that wins."""
         winner = lookup_winner(self.assignments, key)
         found = [claim for claim in self.claims if claim.pattern.matches(key)]
         if winner is not None and winner.value is not None:

@@ -39,7 +39,7 @@ _NETWORKMANAGER_DIRECTORIES = (
 
 
 def read_networkd(root: Path) -> tuple[Claim, ...]:
-    """Give what .network files set, for the devices that they name."""
+    """Return what .network files set, for the devices that they name."""
     found: list[Claim] = []
     for path in list_files(root, _NETWORKD_DIRECTORIES, "*.network", "*.network.d/*.conf"):
         entries = read_entries(path)
@@ -53,7 +53,7 @@ def read_networkd(root: Path) -> tuple[Claim, ...]:
 
 
 def read_networkmanager(root: Path) -> tuple[Claim, ...]:
-    """Give what connection profiles set, for the device that they name."""
+    """Return what connection profiles set, for the device that they name."""
     found: list[Claim] = []
     for path in list_files(root, _NETWORKMANAGER_DIRECTORIES, "*.nmconnection"):
         entries = read_entries(path)

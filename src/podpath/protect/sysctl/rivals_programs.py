@@ -38,7 +38,7 @@ def load_writers() -> tuple[Writer, ...]:
 
 
 def list_programs(proc: Path) -> dict[str, int]:
-    """Give the names of running programs, each with one process number; a container sees only its own."""
+    """Return the names of running programs, each with one process number; a container sees only its own."""
     found: dict[str, int] = {}
     try:
         processes = [entry.name for entry in proc.iterdir() if entry.name.isdigit()]
@@ -53,7 +53,7 @@ def list_programs(proc: Path) -> dict[str, int]:
 
 
 def known_writers(programs: Mapping[str, int]) -> tuple[Claim, ...]:
-    """Give the keys that running programs are known to write."""
+    """Return the keys that running programs are known to write."""
     return tuple(
         Claim(
             actor=writer.program, pattern=parse_key(key), value=None,

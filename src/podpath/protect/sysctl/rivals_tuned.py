@@ -23,7 +23,7 @@ _NAME = re.compile(r"[\w.+-]+")
 
 
 def read_tuned(root: Path) -> tuple[Claim, ...]:
-    """Give what the active profile sets; the including profile's value, where both set a key."""
+    """Return what the active profile sets; the including profile's value, where both set a key."""
     try:
         active = (root / _ACTIVE).read_text(encoding="utf-8", errors="replace").split()
     except OSError:

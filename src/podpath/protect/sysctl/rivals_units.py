@@ -16,7 +16,7 @@ _ECHOES = re.compile(r"echo\s+(?:-n\s+)?[\"']?(?P<value>[\w-]+)[\"']?\s*>+\s*/pr
 
 
 def read_units(root: Path) -> tuple[Claim, ...]:
-    """Give what the commands of units set."""
+    """Return what the commands of units set."""
     return tuple(_read_all(root))
 
 

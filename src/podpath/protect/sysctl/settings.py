@@ -60,7 +60,7 @@ class Setting:
             raise ValueError(f"a number with policy {self.policy!r}, saw {self.value!r}")
 
     def wanted(self, cores: int) -> str:
-        """Give the value to hold it against, and to write, on a machine of so many processors."""
+        """Return the value to hold it against, and to write, on a machine of so many processors."""
         if not self.per_core:
             return self.value
         grown = max(int(self.value), self.per_core * cores)

@@ -53,7 +53,7 @@ class Tree:
             return False
 
     def expand(self, pattern: Key) -> tuple[Key, ...]:
-        """Give the keys that a pattern stands for now, segment by segment; a key that is no pattern stands for itself.
+        """Return the keys that a pattern stands for now, segment by segment; a key that is no pattern stands for itself.
 
         `all` and `default` are no devices: a pattern in a device's place does not reach them.
         """
@@ -74,12 +74,12 @@ class Tree:
         return tuple(key for key in map(Key, found) if os.path.lexists("/".join((str(self.root), *key.segments))))
 
     def list(self, key: Key) -> tuple[str, ...]:
-        """Give the names in a directory of the tree; none where there is none."""
+        """Return the names in a directory of the tree; none where there is none."""
         try:
             return tuple(sorted(os.listdir(key.path(self.root))))  # noqa: PTH208  # names are wanted
         except OSError:
             return ()
 
     def devices(self) -> tuple[str, ...]:
-        """Give the names of the namespace's devices."""
+        """Return the names of the namespace's devices."""
         return tuple(name for name in self.list(Key(("net", "ipv4", "conf"))) if name not in EVERYWHERE)

@@ -40,7 +40,7 @@ def read_surroundings() -> Surroundings:
 
 
 def read_tracked() -> int | None:
-    """Give how many connections conntrack follows in this namespace; without NAT rules it follows none."""
+    """Return how many connections conntrack follows in this namespace; without NAT rules it follows none."""
     try:
         return int(Path("/proc/sys/net/netfilter/nf_conntrack_count").read_text(encoding="ascii"))
     except (OSError, ValueError):

@@ -115,7 +115,7 @@ def _wait(sockets: Sequence[socket.socket], seconds: float) -> None:
 
 
 def _arrivals(listeners: Listeners, token: str = "") -> Iterator[tuple[int, Family, Arrival]]:
-    """Give the connections from outside; with a token only those that say it."""
+    """Yield the connections from outside; with a token only those that say it."""
     for port, family, accepted in listeners.arrivals():
         with accepted:
             meant, other = original_destination(accepted), peer(accepted)

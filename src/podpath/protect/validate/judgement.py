@@ -70,7 +70,7 @@ class Verdict:
     """What the kernel has of iptables, where rules are missing."""
 
     def exit_code(self, style: Style) -> int:
-        """Give the exit code: the mesh's own for every failure, or podpath's by cause."""
+        """Return the exit code: the mesh's own for every failure, or podpath's by cause."""
         return CODES[self.cause] if not self.cause or style not in STYLE_CODES else STYLE_CODES[style]
 
 

@@ -81,7 +81,7 @@ def read_kernel(families: Sequence[Family], path: Path = KALLSYMS) -> tuple[Kern
 
 
 def gather_symbols(chunks: Iterable[bytes]) -> frozenset[str]:
-    """Give those of the names that matter here which stand in a list of symbols."""
+    """Return those of the names that matter here which stand in a list of symbols."""
     found: set[str] = set()
     rest = b""
     for chunk in chunks:

@@ -91,7 +91,7 @@ def choose_families(settings: Settings, around: Surroundings) -> tuple[Family, .
 
 
 def plan_probes(settings: Settings, around: Surroundings) -> tuple[tuple[Probe, ...], tuple[Untried, ...]]:
-    """Give the probes, and what stays untried."""
+    """Return the probes, and what stays untried."""
     probes: list[Probe] = []
     untried: list[Untried] = []
     somebody = None if around.uid != settings.proxy_uid else SOMEBODY if around.may_change_user else -1
@@ -116,7 +116,7 @@ def plan_probes(settings: Settings, around: Surroundings) -> tuple[tuple[Probe, 
 
 
 def list_unreflected(settings: Settings, family: Family) -> Iterator[Untried]:
-    """Give what of inbound redirection nobody outside was named for."""
+    """Yield what of inbound redirection nobody outside was named for."""
     others = [family_of(end) for end in settings.reflectors]
     if family in others:
         return

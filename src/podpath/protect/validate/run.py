@@ -148,7 +148,7 @@ def _with_inbound(
 
 
 def _other_families(settings: Settings, ends: TokenEnds, around: Surroundings) -> list[End]:
-    """Give a target in the family that the caller's does not test, where the server takes both."""
+    """Return a target in the family that the caller's does not test, where the server takes both."""
     other: Family = 4 if family_of(ends.connect) == 6 else 6
     wanted = other in (settings.families or tuple(family for family in (4, 6) if around.addresses[family]))
     return [End(NOWHERE[other], ends.connect.port)] if family_of(ends.listen) == 6 and wanted and not _is_own(ends) else []

@@ -77,7 +77,7 @@ def connect(target: End, *, source: str = "", hops: int | None = None) -> tuple[
 
 
 def original_destination(accepted: socket.socket) -> End | None:
-    """Give where the other side meant to connect to, before it was redirected; None where conntrack does not know."""
+    """Return where the other side meant to connect to, before it was redirected; None where conntrack does not know."""
     plain = _unmapped(accepted.getsockname())
     try:
         if accepted.family == socket.AF_INET or ":" not in plain.address:
@@ -92,7 +92,7 @@ def original_destination(accepted: socket.socket) -> End | None:
 
 
 def peer(accepted: socket.socket) -> End | None:
-    """Give the other side of a connection; None where it has gone already."""
+    """Return the other side of a connection; None where it has gone already."""
     try:
         return _unmapped(accepted.getpeername())
     except OSError:
@@ -100,7 +100,7 @@ def peer(accepted: socket.socket) -> End | None:
 
 
 def local(one: socket.socket) -> End:
-    """Give our own side of a socket."""
+    """Return our own side of a socket."""
     return _unmapped(one.getsockname())
 
 

@@ -52,7 +52,7 @@ def read(source: Source, clock: Clock) -> LogReading:
 
 
 def _runs(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Give the first and last line of each run: blank lines or a new start end it."""
+    """Yield the first and last line of each run: blank lines or a new start end it."""
     start: int | None = None
     for index, line in enumerate(lines):
         blank = not line or line.isspace()
@@ -75,7 +75,7 @@ def _time(fields: dict[str, tuple[int, str]], wall: WallClock) -> float | None:
 
 
 def _events(source: Source, fields: dict[str, tuple[int, str]], time: float) -> Iterator[Event]:
-    """Give an event for each package that the run dealt with, at the line of its list."""
+    """Yield an event for each package that the run dealt with, at the line of its list."""
     told = False
     for key, deed in _DEEDS.items():
         if key in fields:

@@ -24,7 +24,7 @@ _ISO: Final = re.compile(r"(?P<stamp>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d,\d{6}[+-]\d\
 
 
 def seconds_of(line: str) -> float | None:
-    """Give the seconds since the boot that a line's stamp says."""
+    """Return the seconds since the boot that a line's stamp says."""
     found = _RELATIVE.match(line)
     return float(found["seconds"]) if found is not None else None
 
@@ -40,7 +40,7 @@ class BootCounter:
         self._before = 0.0
 
     def count(self, seconds: float) -> int:
-        """Give the number of the boot that a stamp belongs to, from 0; small steps back are lines out of order."""
+        """Return the number of the boot that a stamp belongs to, from 0; small steps back are lines out of order."""
         if seconds < self._before - _DISORDER or (seconds < 1.0 < self._before - 1.0):
             self.boot += 1
         self._before = seconds

@@ -42,7 +42,7 @@ def take_apart(line: str) -> Parts:
 
 
 def text_of(value: object) -> str:
-    """Give a field as text: a string, an array of bytes, or the first of several values."""
+    """Return a field as text: a string, an array of bytes, or the first of several values."""
     if isinstance(value, str):
         return value
     if isinstance(value, list) and value:

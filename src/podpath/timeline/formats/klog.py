@@ -47,7 +47,7 @@ class _Stamps:
 
 
 def _heads(lines: tuple[str, ...]) -> Iterator[re.Match[str]]:
-    """Give the stamps where the date changes, and the last one."""
+    """Yield the stamps where the date changes, and the last one."""
     before = ""
     for line in lines:
         if line[1:5] != before:

@@ -52,7 +52,7 @@ def _json(source: Source) -> Iterator[tuple[Mapping[str, object], int, int]]:
 
 
 def _yaml(source: Source) -> Iterator[tuple[Mapping[str, object], int, int]]:
-    """Give each item of a list in YAML with its plain fields; of what is nested only the object's kind and name."""
+    """Yield each item of a list in YAML with its plain fields; of what is nested only the object's kind and name."""
     starts = [index for index, line in enumerate(source.lines) if line.startswith("- ")]
     if not starts:
         yield _yaml_fields(source.lines, 0, 0), 0, max(len(source.lines) - 1, 0)

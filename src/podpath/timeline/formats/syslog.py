@@ -44,7 +44,7 @@ class _Stamps:
         self._year = first_year(_months(source.lines), last, clock) if last is not None else clock.today.year
 
     def read(self, line: str) -> float | None:
-        """Give the time of a line. Neighbouring lines often share their stamp."""
+        """Return the time of a line. Neighbouring lines often share their stamp."""
         stamp = line[:_WITH_BLANK]
         if stamp == self._last:
             return self._time
@@ -78,7 +78,7 @@ class _Stamps:
 
 
 def _months(lines: tuple[str, ...]) -> Iterator[int]:
-    """Give the months of neighbouring lines, each once as long as it stays."""
+    """Yield the months of neighbouring lines, each once as long as it stays."""
     before = ""
     for line in lines:
         name = line[:3] if line[:1] != "<" else line.partition(">")[2][:3]
@@ -89,7 +89,7 @@ def _months(lines: tuple[str, ...]) -> Iterator[int]:
 
 
 def _last_day(lines: tuple[str, ...]) -> tuple[int, int] | None:
-    """Give month and day of the last line that has a stamp."""
+    """Return month and day of the last line that has a stamp."""
     for line in reversed(lines):
         found = _STAMP.match(line)
         if found is not None and found["month"] in MONTHS:

@@ -37,7 +37,7 @@ class _Stamps:
         self._hours: dict[str, float] = {}
 
     def read(self, line: str) -> float | None:
-        """Give the time of a line."""
+        """Return the time of a line."""
         hour = self._hours.get(line[:14] + line[26:33])
         digits = line[14:16] + line[17:19] + line[20:26]
         if hour is None or line[16:20:3] != ":." or not digits.isdecimal():

@@ -111,13 +111,13 @@ LEAST = 0.3
 
 
 def recognise_log(source: Source) -> LogFormat | None:
-    """Give the format that fits most lines of a source; None where it is no log."""
+    """Return the format that fits most lines of a source; None where it is no log."""
     share, best = fit_log(source)
     return best if share >= LEAST else None
 
 
 def fit_log(source: Source) -> tuple[float, LogFormat | None]:
-    """Give the format that fits most lines of a source, and the share of them; 0 and None where there are no lines."""
+    """Return the format that fits most lines of a source, and the share of them; 0 and None where there are no lines."""
     lines = sample(source)
     if not lines:
         return 0.0, None

@@ -41,7 +41,7 @@ def compile_match(match: Match, context: RuleContext) -> tuple[Check, ...]:
 
 
 def packet_state(skb: Skb) -> str:
-    """Give what a packet is to conntrack; before conntrack, what a CT target hung on it counts as new (`xt_ct_target`).
+    """Return what a packet is to conntrack; before conntrack, what a CT target hung on it counts as new (`xt_ct_target`).
 
     Without a connection the packet counts as untracked where a rule said so, else as invalid.
     """

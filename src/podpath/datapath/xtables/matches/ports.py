@@ -42,7 +42,7 @@ def _ports(select: Callable[[Packet], int], *, native: bool) -> OptionCompiler:
 
 
 def port_options(*, native: bool) -> Mapping[str, OptionCompiler]:
-    """Give the compilers of the port options; `native` says that iptables-nft writes them as nftables expressions."""
+    """Return the compilers of the port options; `native` says that iptables-nft writes them as nftables expressions."""
     source = _ports(lambda packet: packet.sport, native=native)
     destination = _ports(lambda packet: packet.dport, native=native)
     return {"sport": source, "source-port": source, "dport": destination, "destination-port": destination}

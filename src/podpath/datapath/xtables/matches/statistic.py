@@ -24,7 +24,7 @@ def compile_match(match: Match, context: RuleContext) -> tuple[Check, ...]:
 
 @lru_cache(maxsize=512)
 def _read(match: Match) -> tuple[float, str]:
-    """Give the share of packets that match, and the match's spelling: the rules of all services share a few."""
+    """Return the share of packets that match, and the match's spelling: the rules of all services share a few."""
     options = {option.name: option for option in match.options}
     mode = single(options["mode"]) if "mode" in options else ""
     if mode == "random" and "probability" in options:

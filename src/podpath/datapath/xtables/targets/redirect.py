@@ -41,7 +41,7 @@ def compile_target(target: Target, context: RuleContext) -> Act:
 
 
 def _first_address(state: HookState, family: Family) -> int | None:
-    """Give the first address of the device that the packet came in on, in the kernel's order."""
+    """Return the first address of the device that the packet came in on, in the kernel's order."""
     for entry in state.skb.netns.addresses.items:
         if entry.link == state.in_name and entry.address.family == family:
             return entry.address.value
