@@ -38,7 +38,7 @@ kernel: ## The tests on the real kernel (root)
 bench: ## Measure, and print a table with ratios
 	$(BIN)/python bench/run.py
 
-performance: ## Measure, and write docs/performance.md
+performance: ## Measure, and write docs/quality/performance.md
 	$(BIN)/python bench/run.py | $(BIN)/python scripts/performance_page.py
 
 docs: ## Write the generated pages of docs/ anew

@@ -71,7 +71,7 @@ PAGES: dict[str, Callable[[], str]] = {"docs/checks.md": checks_page}
 def generated() -> dict[Path, str]:
     """Return every page that has something generated, as it has to be."""
     pages = {ROOT / path: make() for path, make in PAGES.items()}
-    for path in sorted((ROOT / "docs").glob("*.md")):
+    for path in sorted((ROOT / "docs").rglob("*.md")):
         text = path.read_text(encoding="utf-8")
         if path not in pages and MARK.search(text):
             pages[path] = MARK.sub(lambda mark: mark["open"] + PARTS[mark["name"]]() + mark["close"], text)

@@ -21,7 +21,7 @@ from podpath.checks.registry import CHECKS
 
 INCIDENTS = Path(__file__).parent.parent / "incidents"
 HALVES = ("open", "sealed")
-PAGE = INCIDENTS.parent / "docs" / "incidents.md"
+PAGE = INCIDENTS.parent / "docs" / "quality" / "incidents.md"
 RECORDED = INCIDENTS / "open" / "outcomes.json"
 SECONDS = 120
 """A diagnosis that takes longer has failed."""
@@ -209,7 +209,7 @@ def main() -> int:
     parser.add_argument("--half", choices=HALVES, action="append", help="score this half alone (default: both)")
     parser.add_argument("--misses", action="store_true", help="say what was missed: by name (open), by kind (sealed)")
     parser.add_argument("--workers", type=int, default=2, help="tickets diagnosed at a time (default: 2)")
-    parser.add_argument("--record", action="store_true", help="record the open half's outcomes and, of both, docs/incidents.md")
+    parser.add_argument("--record", action="store_true", help="record the open half's outcomes and both halves' figures")
     options = parser.parse_args()
     halves = options.half or HALVES
     scored = {half: tuple(score(read_incidents(half), options.workers)) for half in halves}

@@ -13,7 +13,7 @@ from scripts import generate_docs
 from tests.command import podpath as command_line
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "examples").rglob("README.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("README.md")])
 LINK = re.compile(r"\[[^\]]*\]\((?P<target>[^)\s]+)\)")
 HEADING = re.compile(r"^#+ (?P<text>.+)$", re.MULTILINE)
 
@@ -110,7 +110,7 @@ NAMED_TEST = re.compile(r"`(?P<file>[\w/]+\.py)::(?P<test>test_\w+)(?:\[(?P<case
 
 def test_tests_named_in_agreement_exist() -> None:
     """Each of the 56 behaviours of the kernel names tests that are there, and those that none holds say so."""
-    page = (ROOT / "docs" / "agreement.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "quality" / "agreement.md").read_text(encoding="utf-8")
     rows = [line for line in page.splitlines() if re.match(r"\| +\d+ \|", line)]
     assert [str(number) for number in range(1, 57)] == [line.split("|")[1].strip() for line in rows]
     assert [] == [line for line in rows if not NAMED_TEST.search(line) and "not held" not in line]

@@ -1,6 +1,6 @@
 """Single behaviours of the kernel that are easily got wrong, each by its name, held against the model and against the kernel.
 
-docs/agreement.md lists them beside those that other files of this folder hold.
+docs/quality/agreement.md lists them beside those that other files of this folder hold.
 """
 
 from __future__ import annotations

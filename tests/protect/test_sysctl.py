@@ -1,4 +1,4 @@
-"""The rows Y1 to Y12 and the gaps G18 to G24 of docs/parity.md, on the real /proc/sys of network namespaces."""
+"""The rows Y1 to Y12 and the gaps G18 to G24 of docs/quality/parity.md, on the real /proc/sys of network namespaces."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 What comes in is a file's name and bytes, and the files of the drop-in directory named after its network; what goes out is a
 `Network` or a `Trouble` with the line it stands in. The rules are those of libcni 1.3 (`libcni/conf.go`), row P1 to P5 of
-docs/parity.md; where an older libcni decides otherwise (drop-in directories came with 1.3.0), `drop_ins` says which is meant.
+parity.md; where an older libcni decides otherwise (drop-in directories came with 1.3.0), `drop_ins` says which is meant.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Trouble(NamedTuple):
     """Why a file, or a part of it, is not taken."""
 
     row: str
-    """The rule, as docs/parity.md numbers it."""
+    """The rule, as parity.md numbers it."""
     file: str
     line: int
     why: str

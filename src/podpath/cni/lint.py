@@ -1,7 +1,7 @@
 """What is wrong, or will be, with a folder of CNI configurations.
 
 What comes in are its files, the plugins' programs where known and the runtimes' settings; what goes out is a `Lint`: the verdict
-of each runtime and the `Remark`s, each with its row of docs/parity.md, file and line. `podpath protect chain lint`, the chain's
+of each runtime and the `Remark`s, each with its row of parity.md, file and line. `podpath protect chain lint`, the chain's
 keeper and `diagnose` ask the same module.
 """
 

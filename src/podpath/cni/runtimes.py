@@ -1,7 +1,7 @@
 """What containerd and CRI-O would load from a folder of CNI configurations, and why.
 
 What comes in are the folder's files and, where known, the plugins' programs; what goes out is one `Verdict` for each runtime: the
-same folder, two answers, since the two differ where something is wrong (D1 to D7 of docs/parity.md). containerd takes the first
+same folder, two answers, since the two differ where something is wrong (D1 to D7 of parity.md). containerd takes the first
 file by name and fails as a whole where that is broken (go-cni 1.1, `opts.go:loadFromConfDir`); CRI-O passes over what is broken
 or lacks a program and takes the next (ocicni 0.4, `ocicni.go:loadNetworks`).
 """

@@ -1,7 +1,7 @@
 """What Prometheus scrapes: the parts' samples, their findings by kind, and the process's own cost, as text.
 
 Written here instead of with prometheus_client: the values are snapshots that the parts hold already, so the library would only
-spell them, for 4 MB of memory and 50 ms of start (docs/reliability.md). Labels hold kinds, never names of pods or keys.
+spell them, for 4 MB of memory and 50 ms of start (docs/quality/reliability.md). Labels hold kinds, never names of pods or keys.
 """
 
 from __future__ import annotations
