@@ -34,7 +34,7 @@ What is behind the figures:
   none. What was lost is looked for where sums over what two points show differ: that costs 250 ms for a million packets, and
   0.8 ms for each direction that differs (350 of them here), most of it NumPy's calls for a dozen packets each.
 - Captures are read with NumPy alone: headers of 8,192 packets at once, in groups that are so wide that hardly a packet is picked
-  out by itself; flows are numbered without sorting; TCP is analysed some flows at a time, so that what is worked on stays in the
+  out by itself; flows are numbered without sorting; TCP is analyzed some flows at a time, so that what is worked on stays in the
   processor's cache. What is left is memory: each packet's first bytes are fetched once, and a hundred bytes of columns written.
 """
 
