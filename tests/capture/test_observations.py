@@ -10,7 +10,6 @@ from podpath.capture.observations import (
     gather_talks,
     is_acknowledged,
     is_error,
-    longest_silence,
     repeated_data,
     seconds_between,
     times_sent,
@@ -98,7 +97,7 @@ def test_repeated_data_are_segments_sent_anew() -> None:
 
 
 def test_errors_and_times() -> None:
-    """An ICMP error is told by its type; times are spelled with microseconds, silence found between two frames."""
+    """An ICMP error is told by its type; times are spelled with microseconds."""
     error = Packet(B, A, protocols.ICMP, icmp_type=3)
 
     assert is_error(error)
@@ -106,6 +105,3 @@ def test_errors_and_times() -> None:
     assert "15:38:52.862377" == clock(56332.862377)
     assert seconds_between(frame(1, ACK), frame(3.5, ACK)) == 2.5
     assert seconds_between(frame(None, ACK), frame(3.5, ACK)) is None
-    silent = longest_silence([frame(0, ACK), frame(1, ACK), frame(9, ACK)])
-    assert silent is not None
-    assert (1, 9) == (silent[0].time, silent[1].time)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podpath.cni.conf import ConfFile
-from podpath.cni.lint import has_plugin, lint_folder
+from podpath.cni.lint import lint_folder
 from podpath.cni.runtimes import RuntimeSettings
 
 VALUES = st.recursive(
@@ -44,10 +44,3 @@ def test_the_order_of_listing_does_not_matter(files: list[ConfFile]) -> None:
     unique = list({file.name: file for file in files}.values())
 
     assert lint_folder(unique, RuntimeSettings()).verdicts == lint_folder(unique[::-1], RuntimeSettings()).verdicts
-
-
-def test_a_plugin_is_seen_in_broken_files_too() -> None:
-    """Whoever looks for an entry finds it in a list, in a single configuration and in a file that is cut off."""
-    texts = ('{"plugins": [{"type": "m"}]}', '{"type": "m"}', '{"plugins": [{"type": "m"', '{"type": "n", "x": "m"}')
-
-    assert [True, True, True, False] == [has_plugin(ConfFile(name="a.conf", content=text.encode()), "m") for text in texts]

@@ -17,8 +17,10 @@ from typing import TypedDict
 from podpath.lab.apply import apply, enter_private_world, run
 from podpath.lab.incidents.incident import Incident
 from podpath.lab.incidents.registry import INCIDENTS
-from podpath.lab.rehearsal import Stage, build_stage, in_host
+from podpath.lab.rehearsal import Stage, build_stage
+from podpath.lab.script import Command
 from podpath.library.diagnosis import DiagnosisResult, diagnose
+from podpath.node.node import HOST
 
 
 class Rehearsed(TypedDict):
@@ -66,9 +68,9 @@ def _mend(stage: Stage, incident: Incident, answer: DiagnosisResult) -> str:
         return "incident"
     for command in repairs[0].commands:
         if not command.startswith("modprobe "):  # the kernel of the tests has its modules loaded already
-            run(in_host(command))
+            run(Command(("sh", "-c", command), netns=HOST))
     for netns in stage.node.namespaces:
-        run(in_host(f"ip -n {netns} neigh flush all"))
+        run(Command(("ip", "-n", netns, "neigh", "flush", "all"), netns=HOST))
     return "diagnosis"
 
 

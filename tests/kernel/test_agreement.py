@@ -15,7 +15,7 @@ from podpath.cli.lab_text import render_tally
 from podpath.lab.agree import run_case, run_cases
 from podpath.lab.apply import enter_private_world
 from podpath.lab.drops import DropTracer
-from podpath.lab.known import KNOWN_DISAGREEMENTS
+from tests.kernel.known import KNOWN_DISAGREEMENTS
 from tests.kernel.recorded_cases import build_case
 
 pytestmark = pytest.mark.kernel("iptables-nft-restore", "iptables-legacy-restore", "ipset", "bridge", "nft")

@@ -8,9 +8,10 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from podpath.lab.agree import observe_cases, predict
+from podpath.lab.agree import _look, predict, spread
 from podpath.lab.agreement import Evidence, compare
-from podpath.lab.generate import generate_case
+from podpath.lab.drops import DropTracer
+from podpath.lab.generate import GeneratedCase, generate_case
 from tests.kernel.mutations import MUTATIONS
 
 pytestmark = pytest.mark.kernel("iptables-nft-restore", "iptables-legacy-restore", "ipset", "bridge")
@@ -22,7 +23,11 @@ SEEDS = range(500)
 @pytest.fixture(scope="module")
 def evidence() -> Mapping[int, Evidence]:
     """Let the kernel run every case once."""
-    return observe_cases(SEEDS, 2)
+    return dict(spread(SEEDS, 2, _observe))
+
+
+def _observe(case: GeneratedCase, tracer: DropTracer) -> tuple[int, Evidence]:
+    return case.seed, _look(case, predict(case), tracer)[0]
 
 
 def _differing(evidence: Mapping[int, Evidence]) -> set[int]:

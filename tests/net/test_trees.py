@@ -22,7 +22,6 @@ def test_fields_are_found_by_their_path() -> None:
     assert "" == TREE.text_at("a", "b", "c")
     assert TREE.at("z") is None
     assert ["2"] == [item.text_at("d") for item in TREE.items_at("c")]
-    assert {"b": "1"} == TREE.texts_at("a")
 
 
 def test_a_value_knows_its_line() -> None:

@@ -103,18 +103,6 @@ def test_lost_messages_are_an_event(namespace: str) -> None:
     assert Lost() in events
 
 
-@pytest.mark.kernel
-def test_settings_are_asked_for(namespace: str) -> None:
-    """The dump holds `all`, `default` and each device, with the values that /proc/sys shows."""
-    with inside(namespace):
-        Path("/proc/sys/net/ipv4/conf/one/rp_filter").write_text("2", encoding="utf-8")
-        found = {netlink.device_name(conf.ifindex): dict(conf.values) for conf in netlink.dump_netconf(socket.AF_INET)}
-
-    assert {"all", "default", "lo", "one", "two"} == set(found)
-    assert found["one"]["rp_filter"] == 2
-    assert netlink.device_name(1 << 20) is None
-
-
 @pytest.mark.kernel("nft")
 def test_changes_of_rules_are_told(namespace: str) -> None:
     """A change of an nftables ruleset, which iptables-nft makes too, is an event."""

@@ -6,7 +6,7 @@ import re
 
 from podpath.net.provenance import Source
 from podpath.timeline.clock import Clock
-from podpath.timeline.lines import numbered, split_tagged, stamps_in
+from podpath.timeline.lines import split_tagged, stamps_in
 
 
 def test_a_tagged_line() -> None:
@@ -22,11 +22,6 @@ def test_a_tagged_line_without_a_host() -> None:
 def test_a_line_without_a_tag() -> None:
     """What has no tag is a message as a whole."""
     assert ("", "no tag here", "node-7") == split_tagged("node-7 no tag here")[:3]
-
-
-def test_blank_lines_are_not_numbered() -> None:
-    """Lines of white space are left out, the others keep their indices."""
-    assert [(0, "a"), (3, "b")] == list(numbered(["a", "", "  ", "b"]))
 
 
 def test_stamps_stand_in_one_of_the_groups() -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from podpath.net import protocols
@@ -283,13 +282,6 @@ def clock(time: float) -> str:
     """Spell a time of a capture: the time of day, with the microsecond."""
     day = time % 86400
     return f"{int(day // 3600):02}:{int(day % 3600 // 60):02}:{day % 60:09.6f}"
-
-
-def longest_silence(frames: Sequence[F]) -> tuple[F, F] | None:
-    """Return the two frames between which one direction was silent for longest; None where there are not two with a time."""
-    timed = [seen for seen in frames if seen.time is not None]
-    gaps = list(pairwise(timed))
-    return max(gaps, key=lambda pair: (pair[1].time or 0.0) - (pair[0].time or 0.0), default=None)
 
 
 def errors_about(frames: Iterable[F]) -> Iterator[F]:

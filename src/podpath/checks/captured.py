@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 
 from podpath.capture.observations import Point, Talk, clock
 from podpath.net.addresses import Mac
-from podpath.net.packet import Packet
 from podpath.net.provenance import Span
 from podpath.node.case import Case, Sighting
 from podpath.node.node import HOST
@@ -21,11 +20,6 @@ BRIDGES = ("cni", "docker", "br-", "cbr", "kube-bridge", "virbr", "lxdbr", "podm
 def quote(*groups: Iterable[Sighting]) -> tuple[Span, ...]:
     """Return the lines of frames, the first group's first, each once and as many of a group as are worth reading."""
     return tuple(dict.fromkeys(seen.span for group in groups for seen in list(group)[:SHOWN]))
-
-
-def marks_of(packet: Packet) -> tuple[str, ...]:
-    """Return the ends of a packet as words to mark in its line."""
-    return str(packet.src), str(packet.dst)
 
 
 def words_of(start: float | None, end: float | None) -> str:

@@ -34,8 +34,6 @@ from podpath.node.node import CniNetwork, Node
 
 CATEGORIES = (Category.CNI_CONFIGURATION, Category.MESH_REDIRECT)
 NAME = "cni-chain"
-CHAINED = ("linkerd-cni", "istio-cni", "kuma-cni", "osm-cni", "consul-cni", "bandwidth", "portmap", "tuning", "sbr", "firewall")
-"""Plugins that only ever stand behind another one in a chain."""
 MESHES = ("linkerd-cni", "istio-cni", "kuma-cni", "osm-cni", "consul-cni")
 LOADED = (".conf", ".conflist", ".json")
 

@@ -36,7 +36,7 @@ from typing import NamedTuple
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Repair
 from podpath.checks.topology import Enslaved, find_enslaved, find_link
-from podpath.net.addresses import Address, IfName
+from podpath.net.addresses import IfName
 from podpath.net.provenance import Basis, Inferred
 from podpath.node.case import Case
 from podpath.node.change import DeleteRoute
@@ -149,14 +149,6 @@ def spell_route(route: Route) -> str:
     if route.table != MAIN:
         words.append(f"table {'local' if route.table == LOCAL else route.table}")
     return " ".join(words)
-
-
-def example_address(route: Route) -> Address:
-    """Return an address that a host may well ask for by this route: the metadata service, or the last host of the prefix."""
-    metadata = Address(4, 0xA9FEA9FE)
-    if route.prefix.covers(metadata):
-        return metadata
-    return Address(route.prefix.family, max(route.prefix.broadcast.value - 1, route.prefix.network))
 
 
 def _is_own(route: Route) -> bool:

@@ -95,11 +95,6 @@ def owner_of(rule: Rule) -> str:
     return ""
 
 
-def text_of(rule: Rule) -> str:
-    """Return the rule's line without blanks at its ends."""
-    return " ".join(rule.span.text.split())
-
-
 def port_of(rule: Rule) -> str:
     """Return the destination port that a rule asks for, as spelled; empty where it asks for none."""
     for match in rule.matches:

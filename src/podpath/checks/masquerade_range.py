@@ -32,7 +32,6 @@ from podpath.node.netfilter import Chain, Rule
 
 CATEGORIES = (Category.MASQUERADE_MISSING,)
 NAME = "masquerade-range"
-TRANSLATES = frozenset({"MASQUERADE", "SNAT"})
 
 
 def check(case: Case) -> Iterator[Finding]:

@@ -27,8 +27,6 @@ from podpath.node.case import Case
 
 CATEGORIES = (Category.DUPLICATE_ADDRESS, Category.IPAM)
 NAME = "pod-address-twice"
-GONE = frozenset({"Completed", "Succeeded", "Failed", "Error", "Evicted", "Terminating", "Unknown", "NodeLost"})
-"""Phases in which a pod no longer has the address that is still shown."""
 
 
 def check(case: Case) -> Iterator[Finding]:

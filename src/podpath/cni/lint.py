@@ -7,13 +7,12 @@ keeper and `diagnose` ask the same module.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from podpath.cni.conf import CURRENT, ConfFile, Network, Trouble, parse_json, parse_network, parse_version
+from podpath.cni.conf import CURRENT, ConfFile, Network, Trouble, parse_network, parse_version
 from podpath.cni.runtimes import (
     Programs,
     RuntimeSettings,
@@ -217,13 +216,3 @@ def _folder_remarks(networks: Sequence[Network], verdicts: Sequence[Verdict]) ->
                     said = f"{plugin.type} stands here, but {verdict.runtime} takes {verdict.file}, which does not have it"
                     mend = "keep it in the chain that is loaded: podpath protect chain"
                     yield Remark("N6", "error", plugin.file, plugin.line, said, mend)
-
-
-def has_plugin(file: ConfFile, kind: str) -> bool:
-    """Tell whether a file names a plugin of that type, even where a runtime would refuse the file."""
-    value = parse_json(file)
-    if isinstance(value, Trouble):
-        return json.dumps(kind) in file.text
-    listed = value.get("plugins")
-    entries = listed if isinstance(listed, list) else [value]
-    return any(isinstance(entry, dict) and entry.get("type") == kind for entry in entries)

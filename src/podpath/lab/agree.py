@@ -6,7 +6,7 @@ import multiprocessing
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, field
 from functools import partial
@@ -155,15 +155,6 @@ def run_cases(seeds: range, jobs: int, progress: Callable[[Tally], None]) -> Tal
         tally.seconds = time.monotonic() - start
         progress(tally)
     return tally
-
-
-def observe_cases(seeds: range, jobs: int) -> Mapping[int, Evidence]:
-    """Return what the kernel does in many cases, by seed, to hold several predictions against."""
-    return dict(spread(seeds, jobs, _observe_numbered))
-
-
-def _observe_numbered(case: GeneratedCase, tracer: DropTracer) -> tuple[int, Evidence]:
-    return case.seed, _look(case, predict(case), tracer)[0]
 
 
 def spread(seeds: range, jobs: int, work: Callable[[GeneratedCase, DropTracer], T]) -> Iterator[T]:

@@ -240,9 +240,6 @@ _MATCHES = (
 )
 
 
-_NFLOG = Target("NFLOG", (MatchOption("nflog-group", ("9",)),))
-
-
 def _draw_target(chance: Random, table: str, chain: str, user: tuple[str, ...], fields: dict[str, object]) -> Target | None:
     rare = draw_rare_target(chance, table, chain, fields)
     if rare is not None:

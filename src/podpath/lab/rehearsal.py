@@ -13,7 +13,7 @@ from podpath.lab import conversation
 from podpath.lab.apply import NETNS_DIRECTORY, apply, run
 from podpath.lab.frames import Tap
 from podpath.lab.incidents.incident import Incident
-from podpath.lab.script import Command, emit_removal, emit_twin
+from podpath.lab.script import emit_removal, emit_twin
 from podpath.node.node import HOST, Node
 
 
@@ -58,8 +58,3 @@ def build_stage(incident: Incident) -> Stage:
     apply(incident.prepared_by)
     servers = conversation.open_servers(dict.fromkeys(node.namespaces, incident.ports), incident.size)
     return Stage(incident, node, Tap(tuple(node.namespaces)), servers)
-
-
-def in_host(command: str) -> Command:
-    """Make a command line of a repair run where it is meant: in the host's namespace."""
-    return Command(("sh", "-c", command), netns=HOST)

@@ -60,12 +60,6 @@ class Tree:
         node = self.at(*path)
         return () if node is None else node.items
 
-    def texts_at(self, *path: str) -> Mapping[str, str]:
-        """Return the fields under a path whose values are scalars: labels, selectors, annotations."""
-        node = self.at(*path)
-        fields = {} if node is None else node.fields
-        return {name: field.text for name, field in fields.items() if isinstance(field.value, str)}
-
     def walk(self) -> Iterator[tuple[str, Tree]]:
         """Yield every field below it with its name, from the top."""
         waiting: list[Tree] = [self]

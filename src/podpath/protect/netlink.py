@@ -10,7 +10,6 @@ Numbers are from include/uapi/linux/rtnetlink.h, netconf.h, if_link.h and netfil
 from __future__ import annotations
 
 import errno
-import os
 import socket
 import struct
 from collections.abc import Iterator
@@ -20,7 +19,7 @@ ROUTE, NETFILTER = 0, 12
 LINK_GROUP, IPV4_NETCONF_GROUP, IPV6_NETCONF_GROUP = 1, 24, 25
 NFTABLES_GROUP = 7
 NEW_LINK, DELETE_LINK = 16, 17
-NEW_NETCONF, DELETE_NETCONF, GET_NETCONF = 80, 81, 82
+NEW_NETCONF, DELETE_NETCONF = 80, 81
 ERROR, DONE = 2, 3
 
 ALL, DEFAULT = -1, -2
@@ -30,8 +29,7 @@ _ATTRIBUTES = {
 }  # fmt: skip
 _HEADER, _ATTRIBUTE = struct.Struct("=IHHII"), struct.Struct("=HH")
 _SOL_NETLINK, _ADD_MEMBERSHIP = 270, 1
-_REQUEST, _DUMP, _INTERRUPTED = 0x1, 0x300, 0x10
-_IFLA_IFNAME, _IFINDEX, _NAME_LENGTH = 3, 1, 16
+_IFLA_IFNAME, _IFINDEX = 3, 1
 _RULES = frozenset({10 << 8 | 6, 10 << 8 | 8})
 """NFT_MSG_NEWRULE and NFT_MSG_DELRULE of NFNL_SUBSYS_NFTABLES."""
 _RULE_TABLE, _RULE_CHAIN = 1, 2
@@ -198,24 +196,6 @@ class Monitor:
 
     def __exit__(self, *error: object) -> None:
         self.close()
-
-
-def dump_netconf(family: int) -> tuple[Netconf, ...]:
-    """Ask for the settings of `all`, of `default` and of every device of this namespace."""
-    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_CLOEXEC, ROUTE) as channel:
-        body = struct.pack("=Bxxx", family)
-        channel.send(_HEADER.pack(_HEADER.size + len(body), GET_NETCONF, _REQUEST | _DUMP, 1, 0) + body)
-        found: list[Netconf] = []
-        while True:
-            for message in parse_messages(channel.recv(_BUFFER)):
-                if message.kind == DONE:
-                    return tuple(found)
-                if message.kind == ERROR:
-                    number = -_integer(message.body[:4])
-                    raise OSError(number, os.strerror(number))
-                event = parse_event(message)
-                if isinstance(event, Netconf):
-                    found.append(event)
 
 
 def device_name(index: int) -> str | None:

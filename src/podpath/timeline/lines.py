@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from podpath.net.provenance import Gap, Source, Span
@@ -144,10 +144,3 @@ def split_tagged(text: str) -> Parts:
     if found["program"] == "kernel":
         message = _KERNEL_CLOCK.sub("", message, count=1)
     return Parts(found["program"], message, host)
-
-
-def numbered(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Yield the lines that are not blank, each with its index and cut to a bearable width."""
-    for index, line in enumerate(lines):
-        if line and not line.isspace():
-            yield index, line[:LINE_WIDTH]

@@ -27,8 +27,6 @@ _HALF_YEAR = 183 * 86_400.0
 _SLACK = 86_400.0
 _SAMPLED = 400
 """Lines with a stamp within that are compared: they agree, or they are of several processes."""
-_LOOKED_AT = 50_000
-"""Lines of a log in which such stamps are looked for."""
 _QUARTER = 900
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podpath.evidence.commands.typed import is_filtered, parse_typed
+from podpath.evidence.commands.typed import parse_typed
 
 CASES = [
     ("nsenter --net=/proc/4711/ns/net curl web.example -v", "curl web.example -v", "pid 4711"),
@@ -46,18 +46,6 @@ def test_looks_through_wrappers(raw: str, text: str, netns: str | None) -> None:
 def test_knows_a_shell_that_is_opened(raw: str) -> None:
     """A wrapper that runs a bare shell, or nothing, opens one."""
     assert parse_typed(raw).opens_shell
-
-
-@pytest.mark.parametrize("command", ["iptables -S | grep DROP", "ip a | head", "lsmod | sort", "ss -n | awk '{print $1}'"])
-def test_a_filter_shows_a_part(command: str) -> None:
-    """Behind a filter an output is a part, or in another order."""
-    assert is_filtered(command)
-
-
-@pytest.mark.parametrize("command", [None, "", "iptables -S", "ip -j a | jq .", "iptables-save | tee x"])
-def test_other_pipes_show_all(command: str | None) -> None:
-    """What passes everything on is no filter."""
-    assert not is_filtered(command)
 
 
 @given(

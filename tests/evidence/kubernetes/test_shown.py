@@ -66,7 +66,7 @@ def test_a_described_service() -> None:
     (port,) = tree.items_at("spec", "ports")
     policy = tree.at("spec", "externalTrafficPolicy")
 
-    assert {"app": "web", "tier": "front"} == tree.texts_at("spec", "selector")
+    assert ["web", "front"] == [tree.text_at("spec", "selector", label) for label in ("app", "tier")]
     assert ("80", "8080", "30080", "http") == tuple(port.text_at(name) for name in ("port", "targetPort", "nodePort", "name"))
     assert policy is not None
     assert "External Traffic Policy:  Local" == policy.line.text
@@ -109,7 +109,7 @@ def test_rows_of_tables() -> None:
 
     assert ("<pending>", "web") == (service.tree.text_at("status", "pending"), service.tree.text_at("spec", "selector", "app"))
     assert ["10.0.2.15"] == [item.text_at("address") for item in node.tree.items_at("status", "addresses")]
-    assert {"app": "web"} == pod.tree.texts_at("metadata", "labels")
+    assert "web" == pod.tree.text_at("metadata", "labels", "app")
     assert "web" == policy.tree.text_at("listed", "podSelector", "matchLabels", "app")
 
 

@@ -6,7 +6,7 @@ add. `freeze` gives the node. The parts (links, addresses, routes) are the froze
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -71,10 +71,6 @@ class NetnsDraft:
     def add_link(self, link: Link) -> Link:
         """Add a device that nothing listed, or give the listed one of that name."""
         return self.links.setdefault(link.name, link)
-
-    def change_link(self, name: IfName, change: Callable[[Link], Link]) -> None:
-        """Replace a device by a changed copy."""
-        self.links[name] = change(self.links[name])
 
     def on_link(self, address: Address) -> InterfaceAddress | None:
         """Return the own address whose prefix holds another address most closely; None where none does."""

@@ -92,11 +92,6 @@ def _absorb(states: list[_State], showing: Showing, fact: str) -> Contradiction 
     return None
 
 
-def _is_same_time(first: Showing, second: Showing) -> bool:
-    """Tell whether two outputs are said to show the same state: what is labelled bad and what is not labelled at all."""
-    return max(first.standing, Standing.PLAIN) == max(second.standing, Standing.PLAIN)
-
-
 def _contradict(first: Showing, second: Showing, fact: str) -> Contradiction:
     """Say that a filtered output has a rule that the whole one lacks."""
     whole, part = (first, second) if first.chain.complete else (second, first)

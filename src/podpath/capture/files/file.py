@@ -11,11 +11,6 @@ from podpath.capture.files.pcap import index_pcap, is_pcap
 from podpath.capture.files.pcapng import index_pcapng, is_pcapng
 
 
-def is_capture(head: bytes) -> bool:
-    """Tell whether a file's first bytes (16 are enough) are those of a capture."""
-    return is_pcap(head) or is_pcapng(head)
-
-
 def as_bytes(buffer: bytes | memoryview) -> Bytes:
     """See a buffer, for example a memory map, as an array without a copy."""
     return np.frombuffer(buffer, np.uint8)

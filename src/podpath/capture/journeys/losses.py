@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from podpath.capture.arrays.segments import unwrapped
 from podpath.capture.journeys.followed import Followed, follow_way
@@ -22,7 +21,6 @@ from podpath.capture.matching.matching import Matching
 from podpath.capture.sightings import Loss, Losses, Sighting, Unseen
 from podpath.net.protocols import ACK, FIN, RST, SYN, TCP
 
-Numbers = NDArray[np.int64]
 ACKNOWLEDGED = "the other side acknowledged it"
 NEVER_THERE = "its direction was never seen there, and the other side acknowledged what was sent"
 UNMEASURED = 20_000_000

@@ -13,7 +13,6 @@ from podpath.node.nftables import NftTable
 from podpath.node.node import Netns
 
 FAMILIES: Mapping[Family, frozenset[str]] = {4: frozenset({"ip", "inet"}), 6: frozenset({"ip6", "inet"})}
-TRACKING = frozenset({"snat", "dnat", "masquerade", "redirect"})
 
 
 class Registered(NamedTuple):

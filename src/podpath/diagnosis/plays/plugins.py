@@ -13,7 +13,6 @@ OWN = frozenset({
     Tech.AWS_CNI, Tech.KUBE_ROUTER,
     Tech.OPENSHIFT_SDN,
 })  # fmt: skip
-_POD_PARTS = frozenset({Kind.NOT_STARTED, Kind.NO_ADDRESS})
 
 PLAYS: tuple[Play, ...] = (
     Play(

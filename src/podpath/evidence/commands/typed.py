@@ -41,12 +41,6 @@ class Typed(NamedTuple):
         return self.commands[0].program if self.commands else ""
 
 
-FILTERS = frozenset(
-    """grep egrep fgrep rg ag ack head tail awk gawk sed cut tr uniq sort wc jq yq perl python python3 ruby xargs comm diff
-    split""".split()  # noqa: SIM905 - a list of words reads best as words
-)
-"""Programs of which the output is a part of their input, or another order of it."""
-
 _DULL = frozenset({"cd", "date", "sleep", "export", "set", "true", "clear", "source", "pushd", "popd", "wait", "done", "alias"})
 """Commands before a `;` or `&&` that print nothing to be read."""
 _KEYWORDS = frozenset({"do", "then", "while", "until", "if", "!", "{", "else", "time", "("})
@@ -69,16 +63,6 @@ def parse_typed(raw: str) -> Typed:
             netns, wrapped, keeps_prompt = inner.netns, True, inner.keeps_prompt
         text = _inner_text(text, commands, inner)
     return Typed(raw, text, netns, parse_shell(text), wrapped, keeps_prompt)
-
-
-def is_filtered(command: str | None) -> bool:
-    """Tell whether a command line shows only a part of what its program prints, or shows it in another order."""
-    commands = parse_typed(command or "").commands
-    return any(step.program in FILTERS and not _passes_all(step) for step in commands)
-
-
-def _passes_all(step: SimpleCommand) -> bool:
-    return step.program in {"jq", "yq"} and all(word in {".", "-r", "-C", "-M", "-S"} for word in step.arguments)
 
 
 def _trim(text: str, commands: tuple[SimpleCommand, ...]) -> str:

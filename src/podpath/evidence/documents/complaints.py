@@ -146,7 +146,6 @@ _OTHER_NODE = re.compile(
     re.IGNORECASE,
 )
 _FROM = re.compile(r"\bfrom(?: (?:inside|within))? ", re.IGNORECASE)
-_TO = re.compile(r"\b(?:to|on|at|of|into|towards|via|through) ", re.IGNORECASE)
 _PORT = re.compile(
     r"\bports? (\d{1,5})(?:(?:,| and| or)? (\d{1,5}))?|(?:(?:\d{1,3}\.){3}\d{1,3}|\]|\b[a-z][\w.-]*):(\d{2,5})\b(?![:\w])|"
     r"\b(\d{2,5})/(?:tcp|udp)\b",

@@ -11,8 +11,6 @@ from dataclasses import dataclass, field
 
 from podpath.evidence.text.tokenizer import Cursor
 
-_NO_WORDS: Mapping[str, str] = {}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Grammar:

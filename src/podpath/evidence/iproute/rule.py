@@ -39,7 +39,6 @@ _SWITCHES: Mapping[str, str] = {
 }  # fmt: skip
 _UNMODELLED = {"suppress_ifgroup": "suppress_ifgroup", "tun_id": "tun_id"}
 """Selectors that the record has no field for: the rule would say too much without them."""
-_ACTIONS = frozenset({"prohibit", "unreachable", "blackhole", "nop"})
 
 
 def recognise(source: Source) -> int:

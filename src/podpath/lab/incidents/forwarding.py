@@ -14,10 +14,6 @@ def _routed() -> Draft:
     return routed_pods().draft
 
 
-def _bridged() -> Draft:
-    return bridged_pods().draft
-
-
 def _masqueraded() -> Draft:
     """Make a bridged node whose pods reach the world only under the host's address: the world has no route to them."""
     draft = bridged_pods().draft

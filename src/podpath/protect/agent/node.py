@@ -10,12 +10,12 @@ from __future__ import annotations
 import logging
 import random
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from podpath.protect.agent.config import KubernetesOptions
-from podpath.protect.agent.keeper import Desk, Finding, Sample, Status
+from podpath.protect.agent.keeper import Desk, Sample, Status
 from podpath.protect.kube import access, taints
 from podpath.protect.kube.backoff import Backoff
 from podpath.protect.kube.client import Client, KubeError
@@ -170,9 +170,3 @@ MOST_PENDING = 64
 def camel(check: str) -> str:
     """Spell a finding's kind as Kubernetes spells reasons: `sysctl-drifted` is `SysctlDrifted`."""
     return "".join(word.capitalize() for word in check.split("-"))
-
-
-def worst_first(findings: Iterable[Finding]) -> list[Finding]:
-    """Order findings by how bad they are."""
-    order = {"error": 0, "warning": 1, "info": 2}
-    return sorted(findings, key=lambda finding: order[finding.severity])

@@ -31,11 +31,6 @@ def remove(client: Client, node: str, *, key: str = NOT_READY, dry_run: bool = F
     return _settle(client, node, key, None, dry_run=dry_run)
 
 
-def has(client: Client, node: str, *, key: str = NOT_READY) -> bool:
-    """Tell whether a node has our taint now."""
-    return any(taint.key == key for taint in client.read(Node, _path(node)).spec.taints)
-
-
 def _settle(client: Client, node: str, key: str, wanted: Taint | None, *, dry_run: bool) -> Outcome:
     for attempt in range(1, ATTEMPTS + 1):
         held = client.read(Node, _path(node))

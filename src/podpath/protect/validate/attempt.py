@@ -133,10 +133,6 @@ def _begin(probe: Probe) -> tuple[socket.socket, int]:
         return connect(probe.target, source=probe.source, hops=probe.hops)
 
 
-def _error(caller: socket.socket) -> int:
-    return caller.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
-
-
 def _wait(sockets: Sequence[socket.socket], seconds: float) -> None:
     poll = select.poll()
     for one in sockets:

@@ -6,8 +6,6 @@ from podpath.datapath.netfilter.state import Check, HookState
 from podpath.datapath.xtables.context import RuleContext, compile_options, parse_range, single
 from podpath.node.netfilter import Match, MatchOption
 
-IPV6_HEADER = 40
-
 
 def compile_match(match: Match, context: RuleContext) -> tuple[Check, ...]:
     """Compile every option to a check."""
