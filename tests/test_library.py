@@ -22,9 +22,9 @@ sys.exit(0 if loaded == ["podpath", "podpath.version"] else " ".join(loaded))
 PACKAGES = """
 import podpath
 import podpath.checks.registry, podpath.timeline.build
-from podpath.checks import rp_filter
+from podpath.checks.routing import rp_filter
 assert callable(podpath.checks) and callable(podpath.timeline), podpath.checks
-assert rp_filter.__name__ == "podpath.checks.rp_filter"
+assert rp_filter.__name__ == "podpath.checks.routing.rp_filter"
 """
 
 

@@ -95,7 +95,7 @@ class _Lazy(ModuleType):
     """This module: it imports a name of `__all__` when it is first asked for.
 
     `checks` and `timeline` are functions here, and packages below. Importing such a package would bind its name to it, and the
-    function would be gone; `from podpath.checks import registry` finds the package all the same.
+    function would be gone; `from podpath.checks import (registry)` finds the package all the same.
     """
 
     def __getattr__(self, name: str) -> object:

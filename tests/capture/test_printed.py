@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from podpath.capture.printed.packets import pack_frames
 from podpath.net.addresses import Address
-from tests.checks.captures import CLIENT, SERVER, case_of, exchange, handshake, tcp
+from tests.checks.made_captures import CLIENT, SERVER, case_of, exchange, handshake, tcp
 
 
 def test_numbers_are_as_on_the_wire() -> None:

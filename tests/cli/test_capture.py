@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from podpath.cli.main import podpath
 from podpath.collect import captures
 from tests.capture import frames
-from tests.checks.captures import CLIENT, SERVER, exchange, handshake, tcp
+from tests.checks.made_captures import CLIENT, SERVER, exchange, handshake, tcp
 
 WITHOUT_NUMPY = "import sys; sys.modules['numpy'] = None; from podpath.cli.main import main; main()"
 LOST = (*handshake(), tcp(1.04, f"{SERVER} > {CLIENT}", "S.", 77_000, 1001))

@@ -8,7 +8,7 @@ from podpath.collect.captures import Kept
 from podpath.collect.matched import MatchedCaptures, list_printed, spell_connection
 from podpath.collect.read import read_evidence
 from tests.capture import frames
-from tests.checks.captures import CLIENT, SERVER, case_of_captures, exchange, handshake, tcp
+from tests.checks.made_captures import CLIENT, SERVER, case_of_captures, exchange, handshake, tcp
 
 SYN = frames.ethernet(0x0800, frames.ipv4(6, frames.tcp()))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from podpath.diagnosis.captured import check_captures
 from podpath.diagnosis.diagnose import diagnose
-from tests.checks.captures import CLIENT, SERVER, arp, case_of, exchange, framed, handshake, tcp
+from tests.checks.made_captures import CLIENT, SERVER, arp, case_of, exchange, framed, handshake, tcp
 
 HOST, ROUTER, STRANGER = "02:00:00:00:00:01", "02:00:00:00:00:03", "02:00:00:00:00:99"
 

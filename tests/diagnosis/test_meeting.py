@@ -9,7 +9,7 @@ from podpath.diagnosis.meeting import Meeting, Place, predict_places
 from podpath.report.parting_text import render_partings
 from podpath.report.sentences.narrative import spell_link
 from podpath.report.style import Style
-from tests.checks.captures import CLIENT, SERVER, case_of, handshake, tcp
+from tests.checks.made_captures import CLIENT, SERVER, case_of, handshake, tcp
 from tests.diagnosis.scenes import (
     ACK,
     BAD,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podpath.checks.no_route import NAME as NO_ROUTE
+from podpath.checks.routing.no_route import NAME as NO_ROUTE
 from podpath.diagnosis.diagnose import diagnose
 from podpath.diagnosis.diagnosis import Diagnosis
 from podpath.diagnosis.forbids import RestsOnInference

@@ -5,25 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from podpath.capture.observations import gather_talks
-from podpath.checks import (
+from podpath.checks.captured import Talks
+from podpath.checks.captures import (
     asymmetric_path,
-    checksum_offload,
-    duplicate_address,
-    gratuitous_arp,
     handshake_repeated,
     icmp_error,
     lost_ack,
     lost_between,
-    mac_flap,
     one_way,
     path_mtu,
     reset_storm,
     untranslated_reply,
-    vxlan_outer,
-    wrong_mac,
 )
-from podpath.checks.captured import Talks
 from podpath.checks.finding import Finding
+from podpath.checks.links import duplicate_address, gratuitous_arp, mac_flap, wrong_mac
+from podpath.checks.tunnels import checksum_offload, vxlan_outer
 from podpath.node.case import Case
 
 Look = Callable[[Case, Talks], Iterator[Finding]]

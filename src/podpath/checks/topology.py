@@ -14,6 +14,8 @@ from podpath.node.routing import MAIN, Route
 
 ENSLAVING = ("bond", "team", "bridge", "openvswitch")
 """Kinds of master whose slaves must carry no addresses or routes of their own. A VRF's may."""
+BRIDGE_CALLS = "net.bridge.bridge-nf-call-iptables"
+"""The sysctl that has bridged packets pass iptables."""
 
 
 class Attachment(NamedTuple):

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from podpath.checks import foreign_arp, gratuitous_arp, handshake_repeated, icmp_error, mac_flap, one_way, wrong_mac
+from podpath.checks.captures import handshake_repeated, icmp_error, one_way
 from podpath.checks.finding import Finding
+from podpath.checks.links import foreign_arp, gratuitous_arp, mac_flap, wrong_mac
 from podpath.checks.looks import look_at_captures
 from podpath.net.provenance import Span
 from podpath.node.case import Case

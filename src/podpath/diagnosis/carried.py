@@ -14,16 +14,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from podpath.checks import (
-    dropped_by_rule,
-    hairpin,
-    neighbour_failed,
-    no_endpoints,
-    no_listener,
-    no_route,
-    untracked,
-)
 from podpath.checks.cause import Cause
+from podpath.checks.conntrack import untracked
+from podpath.checks.links import neighbour_failed
+from podpath.checks.netfilter import dropped_by_rule, hairpin
+from podpath.checks.routing import no_route
+from podpath.checks.services import no_endpoints, no_listener
 from podpath.diagnosis.conclusion import Conclusion
 from podpath.diagnosis.explanations import assess
 from podpath.diagnosis.flows import Flow, Kind, uplinks

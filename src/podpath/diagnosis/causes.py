@@ -5,33 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import assert_never
 
-from podpath.checks import (
-    arp_ignore,
+from podpath.checks.captures import untranslated_reply
+from podpath.checks.cause import Cause, RulePlace
+from podpath.checks.cni import cni_chain
+from podpath.checks.conntrack import conntrack_full, stale_conntrack, untracked
+from podpath.checks.links import arp_ignore, foreign_arp, neighbour_failed
+from podpath.checks.netfilter import (
     bridge_netfilter,
     chain_order,
-    cni_chain,
-    conntrack_full,
     dropped_by_rule,
-    foreign_arp,
     forward_policy,
     hairpin,
-    ip_forward,
     missing_masquerade,
-    neighbour_failed,
-    no_endpoints,
-    no_listener,
-    no_route,
-    packet_size,
     route_localnet,
-    routing_loop,
-    rp_filter,
-    source_refused,
-    stale_conntrack,
-    untracked,
-    untranslated_reply,
 )
-from podpath.checks.cause import Cause, RulePlace
+from podpath.checks.routing import ip_forward, no_route, routing_loop, rp_filter, source_refused
+from podpath.checks.services import no_endpoints, no_listener
 from podpath.checks.topology import option_values
+from podpath.checks.tunnels import packet_size
 from podpath.datapath.reasons import Reason, bridges, routes
 from podpath.datapath.reasons.boundaries import BoundaryReason
 from podpath.datapath.reasons.bridges import BridgeReason

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from podpath.checks import enslaved_route, foreign_arp
 from podpath.checks.finding import Finding, Repair
+from podpath.checks.links import enslaved_route, foreign_arp
 from podpath.checks.registry import find_check
 from podpath.datapath.compiled import Engine
 from podpath.datapath.conversation import converse

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from podpath.checks import ip_forward, no_route, packet_size, path_mtu, routing_loop, rp_filter, vxlan_mtu
+from podpath.checks.captures import path_mtu
 from podpath.checks.finding import Finding
+from podpath.checks.routing import ip_forward, no_route, routing_loop, rp_filter
+from podpath.checks.tunnels import packet_size, vxlan_mtu
 from podpath.net.provenance import Known
 from podpath.node.node import HOST, Node
 

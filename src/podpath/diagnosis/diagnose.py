@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from podpath.checks import foreign_arp
 from podpath.checks.finding import Finding
+from podpath.checks.links import foreign_arp
 from podpath.checks.looks import look_at_captures
 from podpath.checks.registry import run_checks
 from podpath.datapath.conversation import converse

@@ -6,20 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from podpath.checks import (
-    arp_off,
-    cni_chain,
-    conntrack_full,
-    duplicate_address,
-    enslaved_route,
-    foreign_arp,
-    neighbour_failed,
-    no_route,
-    shadowed_range,
-    veth_without_bridge,
-)
 from podpath.checks.cause import Cause, Claim, PacketStory
+from podpath.checks.cni import cni_chain
+from podpath.checks.conntrack import conntrack_full
 from podpath.checks.finding import Finding, Repair
+from podpath.checks.links import arp_off, duplicate_address, enslaved_route, foreign_arp, neighbour_failed, veth_without_bridge
+from podpath.checks.routing import no_route, shadowed_range
 from podpath.datapath.trace import Step
 from podpath.diagnosis.causes import find_rule, marks_of, spans_of
 from podpath.diagnosis.difference.chains import ChainDifference, compare_chains

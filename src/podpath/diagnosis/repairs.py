@@ -7,26 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from podpath.checks import (
-    arp_ignore,
+from podpath.checks.captures import untranslated_reply
+from podpath.checks.cause import Cause
+from podpath.checks.conntrack import stale_conntrack, untracked
+from podpath.checks.finding import Repair
+from podpath.checks.links import arp_ignore
+from podpath.checks.netfilter import (
     bridge_netfilter,
     chain_order,
     dropped_by_rule,
     forward_policy,
     hairpin,
-    ip_forward,
     missing_masquerade,
-    no_route,
     route_localnet,
-    routing_loop,
-    rp_filter,
-    source_refused,
-    stale_conntrack,
-    untracked,
-    untranslated_reply,
 )
-from podpath.checks.cause import Cause
-from podpath.checks.finding import Repair
+from podpath.checks.routing import ip_forward, no_route, routing_loop, rp_filter, source_refused
 from podpath.diagnosis import repairs_routes, repairs_rules, repairs_settings
 from podpath.node.node import Node
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from podpath.checks import enslaved_route
 from podpath.checks.cause import Cause
 from podpath.checks.finding import Repair
+from podpath.checks.links import enslaved_route
 from podpath.checks.topology import find_attachments
 from podpath.net.addresses import Prefix
 from podpath.node.change import AddRoute, DeletePolicyRule, DeleteRoute

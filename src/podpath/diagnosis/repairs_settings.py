@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from podpath.checks import bridge_netfilter, ip_forward, stale_conntrack
 from podpath.checks.cause import Cause
+from podpath.checks.conntrack import stale_conntrack
 from podpath.checks.finding import Repair
+from podpath.checks.netfilter import bridge_netfilter
+from podpath.checks.routing import ip_forward
 from podpath.checks.topology import device_key, find_link
 from podpath.datapath.reasons.routes import LoopbackFromWire, LoopbackStays, ReversePathFailed
 from podpath.diagnosis.causes import refusal_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from dataclasses import replace
 
-from podpath.checks.enslaved_route import spell_route
+from podpath.checks.links.enslaved_route import spell_route
 from podpath.diagnosis.difference.difference import Difference, inside, paired_namespaces, spans_of, tell_owner, unpaired
 from podpath.node.change import AddPolicyRule, AddRoute, Change, DeletePolicyRule, DeleteRoute
 from podpath.node.node import Node

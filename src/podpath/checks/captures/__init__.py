@@ -1,0 +1,1 @@
+"""Faults that captures show by themselves: what was lost, refused, or answered untranslated."""

@@ -1,0 +1,108 @@
+"""handshake-repeated: a SYN or a SYN-ACK is sent again, since nothing came back.
+
+What it is
+    A capture shows the same SYN more than once, a second or more apart, or the same SYN-ACK.
+
+Why it breaks
+    A SYN that is sent again was lost on its way, or its answer was, or nobody answers. The client waits 1 s, 2 s, 4 s, and
+    gives up after about two minutes, or when its program does. A SYN-ACK that is sent again, without an ACK at this point,
+    was lost on its way to the client, or the client's ACK was lost before it came here.
+
+How to confirm
+    tcpdump -nni any 'host SERVER and tcp[tcpflags] & tcp-syn != 0'   # on which device the SYN is seen last
+    nstat -az TcpExtTCPSynRetrans TcpExtListenDrops TcpExtListenOverflows
+    ss -ltn                                                           # on the server: Recv-Q at its limit is a full queue
+
+How to fix
+    Capture further on the way, until the SYN is seen no more; what stands between decides. At the server's own device with
+    no answer: a filter there, rp_filter, or a full queue of connections.
+
+References
+    tcp_retransmit_timer (net/ipv4/tcp_timer.c); net.ipv4.tcp_syn_retries, tcp_synack_retries (tcp(7)); RFC 6298
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podpath.capture.observations import Connection, Talk, gather_connections, times_sent
+from podpath.checks.captured import Talks, order_of, quote, times
+from podpath.checks.captures import lost_ack, untranslated_reply
+from podpath.checks.captures.icmp_error import is_refused_by_error
+from podpath.checks.category import Category
+from podpath.checks.finding import Finding
+from podpath.net.packet import endpoint
+from podpath.node.case import Case, Sighting
+
+CATEGORIES = (Category.OUTSIDE_NODE,)
+NAME = "handshake-repeated"
+
+
+def look(case: Case, talks: Talks) -> Iterator[Finding]:
+    """Report each connection whose SYN or SYN-ACK had to be sent again, where nothing else says why."""
+    for connection in gather_connections(talks):
+        start = connection.start
+        syns = times_sent(start.syns)
+        found = next((answered for talk in connection.talks if (answered := _repeated_answer(talk))), None)
+        if len(syns) < 2 and (found is None or not start.opened):
+            continue
+        if any(lost_ack.find_lost_ack(talk) is not None for talk in connection.talks):
+            continue
+        if untranslated_reply.find_foreign_answer(case, start, talks) is not None or is_refused_by_error(case, start):
+            continue
+        if len(syns) > 1:
+            yield _report_syn(connection, syns)
+        elif found is not None:
+            yield _report_answer(*found)
+
+
+def _repeated_answer(talk: Talk[Sighting]) -> tuple[Talk[Sighting], list[Sighting]] | None:
+    answers = times_sent([seen for seen in talk.syn_acks if seen.packet.seq == talk.syn_acks[0].packet.seq])
+    return (talk, answers) if len(answers) > 1 else None
+
+
+def _report_syn(connection: Connection[Sighting], syns: list[Sighting]) -> Finding:
+    start, last = connection.start, connection.talks[-1]
+    client, server = endpoint(*start.client), endpoint(*start.server)
+    established = bool(start.acks)
+    answers = [answer for talk in connection.talks for answer in talk.syn_acks]
+    sent = f"{client} sends its SYN to {server} {times(len(syns))}"
+    took = (syns[-1].time or 0.0) - (syns[0].time or 0.0)
+    reasons = [f"The same SYN is seen {times(len(syns))} at {start.where}" + (f", over {took:.1f} s." if took else ".")]
+    if last is not start:
+        reasons.append(f"It comes as far as {last.where}, as {last.words}.")
+    if established:
+        claim, reasons = f"{sent}: a SYN or its answer was lost, then it comes about.", [*reasons, "A later one is answered."]
+    elif start.syn_acks:
+        claim = f"{sent}, though its SYN-ACK is seen at {start.where}: the answer does not reach the client."
+    elif answers:
+        point = next(talk.where for talk in connection.talks if talk.syn_acks)
+        claim = f"{sent}, though its SYN-ACK is seen at {point}: the answer is not seen at {start.where}."
+    elif any(talk.backward for talk in connection.talks):
+        claim = f"{sent}, and gets no SYN-ACK."
+    else:
+        claim = f"{sent}, and nothing comes back."
+    return Finding(
+        check=NAME,
+        severity="note" if established else "fault",
+        claim=claim,
+        evidence=quote(syns[-1:], syns[:1], answers[:1], last.syns[:1]),
+        reasoning=tuple(reasons),
+        breaks=() if established else (f"{start.words}",),
+        marks=(f"{start.client[0]}.{start.client[1]}", f"{start.server[0]}.{start.server[1]}"),
+    )
+
+
+def _report_answer(talk: Talk[Sighting], answers: list[Sighting]) -> Finding:
+    server, client = endpoint(*talk.server), endpoint(*talk.client)
+    later = [seen for seen in talk.acks if order_of(seen) > order_of(answers[-1])]
+    lost = "the ACK comes late, after the SYN-ACK was sent again" if later else "no ACK of the client is seen"
+    return Finding(
+        check=NAME,
+        severity="note" if later else "fault",
+        claim=f"{server} sends its SYN-ACK to {client} {times(len(answers))}, and {lost} at {talk.where}.",
+        evidence=quote(answers[-1:], answers[:1], talk.syns[:1], later[:1]),
+        reasoning=("The SYN-ACK is lost on its way to the client, or the client's ACK before it comes here.",),
+        breaks=() if later else (talk.words,),
+        marks=(f"{talk.client[0]}.{talk.client[1]}", f"{talk.server[0]}.{talk.server[1]}"),
+    )

@@ -1,0 +1,123 @@
+"""path-mtu-black-hole: large packets vanish on the way, small ones pass.
+
+What it is
+    A capture shows a connection whose handshake and small packets arrive, while a full-sized segment is sent again and again
+    and never acknowledged.
+
+Why it breaks
+    Something on the way carries smaller packets than the sender thinks (a tunnel, a VPN, a cloud's network), and drops what
+    does not fit. Its answer "fragmentation needed" would teach the sender the size, but is lost or filtered (then the capture
+    shows none), or comes and is not believed. Logins work, pages hang.
+
+How to confirm
+    ping -M do -s 1472 DESTINATION               # and smaller, until one passes
+    ip route get DESTINATION                     # mtu that was learned
+    nstat -az TcpExtTCPMTUPFail TcpExtTCPMTUPSuccess
+
+How to fix
+    Let ICMP type 3 code 4 (ICMPv6 type 2) through. Set the right MTU on the pods' devices (the CNI plugin's `mtu`), or clamp:
+    iptables -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS --clamp-mss-to-pmtu
+    As a stopgap: net.ipv4.tcp_mtu_probing = 1
+
+References
+    tcp_v4_mtu_reduced (net/ipv4/tcp_ipv4.c); tcp_mtu_probing (net/ipv4/tcp_timer.c); RFC 2923, 2.1; RFC 4821
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from podpath.capture.observations import Talk, counted, errors_about, is_acknowledged, repeated_data
+from podpath.checks.captured import Talks, quote, times
+from podpath.checks.captures.icmp_error import is_size_error
+from podpath.checks.category import Category
+from podpath.checks.finding import Finding
+from podpath.net import protocols
+from podpath.net.addresses import Address
+from podpath.node.case import Case, Sighting
+
+CATEGORIES = (Category.MTU,)
+NAME = "path-mtu-black-hole"
+LARGE = 500
+"""Bytes of payload: every path carries 576 (RFC 1122), so nothing smaller is too large."""
+REPEATS = 3
+"""How often a segment has to be sent: one lost packet comes through the second time."""
+
+
+class _Stuck(NamedTuple):
+    """A large segment that does not get through, and a smaller one that does."""
+
+    copies: Sequence[Sighting]
+    passed: Sighting
+
+
+def look(case: Case, talks: Talks) -> Iterator[Finding]:
+    """Report each connection whose large segments are lost while its small ones pass."""
+    told: set[tuple[Address, Address]] = set()
+    for talk in talks:
+        if talk.protocol != protocols.TCP:
+            continue
+        for frames, back in ((talk.forward, talk.backward), (talk.backward, talk.forward)):
+            stuck = _find_stuck(talk, frames, back)
+            ends = (frames[0].packet.src, frames[0].packet.dst) if frames else None
+            if stuck is not None and ends is not None and ends not in told:
+                told.add(ends)
+                yield _report(case, talk, stuck)
+
+
+def _find_stuck(talk: Talk[Sighting], frames: Sequence[Sighting], back: Sequence[Sighting]) -> _Stuck | None:
+    lost = [copies for copies in repeated_data(frames) if len(copies) >= REPEATS and not is_acknowledged(talk, copies[0])]
+    if not lost or not back:
+        return None
+    copies = max(lost, key=lambda same: same[0].packet.payload)
+    size = copies[0].packet.payload
+    smallest_lost = min(same[0].packet.payload for same in lost)
+    if size < LARGE or smallest_lost < LARGE:
+        return None
+    passed = [seen for seen in frames if seen.packet.payload < smallest_lost and _arrived(talk, seen, frames)]
+    return _Stuck(copies, passed[-1]) if passed else None
+
+
+def _arrived(talk: Talk[Sighting], seen: Sighting, frames: Sequence[Sighting]) -> bool:
+    """Tell whether a small packet is known to have arrived: acknowledged data, or the ACK of a handshake that stands."""
+    if seen.packet.payload:
+        return is_acknowledged(talk, seen)
+    if seen.packet.flags & protocols.SYN:
+        first = talk.first_number(frames)
+        back = talk.backward if frames is talk.forward else talk.forward
+        plain = [
+            one for one in back if not one.packet.flags & (protocols.SYN | protocols.RST) and one.packet.flags & protocols.ACK
+        ]
+        return any(counted(one.packet.ack, first) >= 1 for one in plain)
+    return False
+
+
+def _report(case: Case, talk: Talk[Sighting], stuck: _Stuck) -> Finding:
+    packet = stuck.copies[0].packet
+    size = packet.payload + (40 if packet.family == 4 else 60)
+    errors = [
+        seen for seen in errors_about(case.sightings)
+        if is_size_error(seen.packet) and seen.packet.dst == packet.src
+        and (seen.packet.quoted is None or seen.packet.quoted.dst == packet.dst)
+    ]  # fmt: skip
+    sent = f"{packet.payload} bytes ({size} and more with its headers) is sent {times(len(stuck.copies))} at {talk.where}"
+    reasons = [
+        f"A segment of {sent}, and is never acknowledged.",
+        f"Smaller packets of the same direction arrive, at most {stuck.passed.packet.payload} bytes of payload.",
+    ]
+    if errors:
+        limit = f": {errors[0].mtu} bytes would fit" if errors[0].mtu else ""
+        reasons.append(f"{errors[0].packet.src} says that it does not fit{limit}; the sender goes on with the same size.")
+    else:
+        reasons.append("No ICMP error that names a smaller size is seen here: it is not sent, or lost on its way.")
+    return Finding(
+        check=NAME,
+        severity="fault",
+        claim=f"Large packets from {packet.src} to {packet.dst} do not get through, small ones do: {talk.words} hangs.",
+        evidence=quote(stuck.copies, [stuck.passed], errors),
+        reasoning=tuple(reasons),
+        breaks=(f"{talk.words}: it hangs with its first full-sized segment",),
+        prevention="Set the CNI plugin's MTU to what the path carries, less the tunnel's headers.",
+        marks=(f"{packet.src}.{packet.sport}", f"length {packet.payload}"),
+    )

@@ -1,0 +1,1 @@
+"""Faults of network plugins: configurations, programs, agents, addresses for pods."""

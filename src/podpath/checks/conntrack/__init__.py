@@ -1,0 +1,1 @@
+"""Faults of connection tracking: full, stale, untracked, raced for."""

@@ -1,0 +1,1 @@
+"""Faults of names: resolvers, their upstreams, resolv.conf."""

@@ -1,0 +1,1 @@
+"""Faults of devices and neighbors: links, bridges, bonds, addresses, ARP."""

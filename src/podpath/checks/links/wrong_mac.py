@@ -1,0 +1,94 @@
+"""wrong-mac: frames to an address carry a MAC that its owner does not have.
+
+What it is
+    A capture with link-layer headers shows that an address speaks with one MAC, that frames to it carried this MAC, and
+    that later frames to it carry another one, with which it never speaks.
+
+Why it breaks
+    The device that has the address does not take frames with another destination MAC, unless it stands in promiscuous mode:
+    they are seen in a capture and lost all the same. Somebody taught the neighbours or the switch the wrong MAC (see
+    foreign-arp, duplicate-address). The other direction is fine, and the neighbours learn better when their entry is renewed,
+    often half a minute later.
+
+How to confirm
+    tcpdump -nei DEVICE host ADDRESS             # destination MAC of what comes, source MAC of what goes
+    ip neigh show ADDRESS                        # on the neighbours
+    ip -br link                                  # whose MAC it is
+
+How to fix
+    Announce the right MAC: arping -U -c 3 -I DEVICE ADDRESS
+    Then find who sent the ARP that taught the wrong one: tcpdump -nei any arp
+
+References
+    eth_type_trans (net/ethernet/eth.c): a frame for another MAC becomes PACKET_OTHERHOST; ip_rcv_core (net/ipv4/ip_input.c)
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from podpath.capture.observations import clock
+from podpath.checks.captured import Talks, count, is_group, order_of, quote, words_of
+from podpath.checks.category import Category
+from podpath.checks.finding import Finding, Repair
+from podpath.checks.links.foreign_arp import find_foreign
+from podpath.net.addresses import Address, Mac
+from podpath.node.case import Case, Sighting
+
+CATEGORIES = (Category.ARP_WRONG_ANSWER,)
+NAME = "wrong-mac"
+
+
+def look(case: Case, talks: Talks) -> Iterator[Finding]:
+    """Report each address to which frames go with a foreign MAC, after they went with its own; foreign ARP tells more."""
+    _ = talks
+    taught = {(arp.sender, arp.sender_mac) for arp, _ in find_foreign(case)}
+    own: dict[tuple[int, Address], set[Mac]] = defaultdict(set)
+    sent: dict[tuple[int, Address], list[Sighting]] = defaultdict(list)
+    for seen in case.sightings:
+        packet = seen.packet
+        if packet.smac is not None:
+            own[seen.capture, packet.src].add(packet.smac)
+        if packet.dmac is not None and not is_group(packet.dmac):
+            sent[seen.capture, packet.dst].append(seen)
+    for arp in case.arps:
+        if arp.sender_mac is not None and (arp.sender, arp.sender_mac) not in taught:
+            own[arp.capture, arp.sender].add(arp.sender_mac)
+    for (capture, address), frames in sent.items():
+        macs = own.get((capture, address), set())
+        right = [seen for seen in frames if seen.packet.dmac in macs]
+        wrong = [seen for seen in frames if seen.packet.dmac not in macs]
+        foreign = {seen.packet.dmac for seen in wrong}
+        if right and len(foreign) == 1 and not {(address, mac) for mac in foreign} & taught:
+            yield _report(case, address, wrong, right)
+
+
+def _report(case: Case, address: Address, wrong: Sequence[Sighting], right: Sequence[Sighting]) -> Finding:
+    first, last = min(wrong, key=order_of), max(wrong, key=order_of)
+    cure = min((seen for seen in right if order_of(seen) > order_of(last)), key=order_of, default=None)
+    usual, foreign = right[0].packet.dmac, first.packet.dmac
+    owner = next((link.name for link in case.node.host.links.items if link.mac == foreign), None)
+    sent = [seen for seen in case.sightings if seen.packet.src == address and order_of(first) <= order_of(seen) <= order_of(last)]
+    end = cure.time if cure is not None else None
+    reasons = [
+        f"{address} speaks with {usual}, and frames to it carry {usual}.",
+        f"{count(len(wrong), 'frame')} to it with {foreign} instead, {words_of(first.time, end)}.",
+    ]
+    if owner is not None:
+        reasons.append(f"{foreign} is the MAC of {owner}, which does not speak for {address}.")
+    reasons.append(f"Who has {usual} does not take frames to {foreign}: they are seen here and lost all the same.")
+    if sent:
+        reasons.append(f"Meanwhile {address} goes on sending: inbound traffic alone is lost.")
+    until = f" until {clock(end)}" if end is not None else ""
+    since = f" from {clock(first.time)}" if first.time is not None else ""
+    return Finding(
+        check=NAME,
+        severity="fault",
+        claim=f"Frames to {address} carry {foreign} instead of {usual}{since}{until}: inbound traffic alone is lost.",
+        evidence=quote([first], [cure] if cure is not None else [], wrong[1:], right[:1], sent[:1]),
+        reasoning=tuple(reasons),
+        breaks=(f"everything inbound to {address} meanwhile; outbound is fine",),
+        repairs=(Repair(title="announce the right MAC to heal at once", commands=(f"arping -U -c 3 -I DEVICE {address}",)),),
+        marks=tuple(str(word) for word in (foreign, address)),
+    )

@@ -1,0 +1,1 @@
+"""Faults of meshes and of their proxies: mutual TLS, authorization, upstreams."""

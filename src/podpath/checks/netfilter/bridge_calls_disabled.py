@@ -1,0 +1,55 @@
+"""bridge-calls-disabled: the runtime says that bridged packets do not pass iptables.
+
+What it is
+    `WARNING: bridge-nf-call-iptables is disabled` of docker info, kubeadm's preflight check, or /proc/sys/net/bridge that does
+    not exist: br_netfilter is not loaded, or its switch is off.
+
+Why it breaks
+    A reply between two containers or pods of one bridge passes no NAT, so that it comes from the pod's own address and the client
+    refuses it. What is routed is not touched. Docker 27.3 and later no longer load the module by themselves.
+
+How to confirm
+    lsmod | grep br_netfilter; sysctl net.bridge.bridge-nf-call-iptables
+
+How to fix
+    modprobe br_netfilter; sysctl -w net.bridge.bridge-nf-call-iptables=1; keep both in /etc/modules-load.d and /etc/sysctl.d.
+
+References
+    Documentation/networking/ip-sysctl.rst, bridge-nf-call-iptables; Kubernetes, Container Runtimes
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podpath.checks.category import Category
+from podpath.checks.finding import Ask, Finding
+from podpath.checks.said import Meaning, find_said, tell
+from podpath.checks.topology import BRIDGE_CALLS, known_sysctl
+from podpath.net.messages import MessageKind
+from podpath.node.case import Case
+
+CATEGORIES = (Category.BRIDGE_NETFILTER, Category.KERNEL_MODULE, Category.HAIRPIN)
+NAME = "bridge-calls-disabled"
+ASK = Ask(
+    "whether the two ends are on one bridge, and whether br_netfilter is loaded",
+    f"lsmod | grep br_netfilter; sysctl {BRIDGE_CALLS}; ip -br link show type veth",
+    "both on one bridge and the switch off: the reply passes no NAT",
+)
+MEANING = Meaning(
+    claim="Bridged packets do not pass iptables (br_netfilter is not loaded, or its switch is off), so translations between two"
+    " containers of one bridge are not undone.",
+    breaks="connections by a service's or published address between two containers of one bridge",
+    cure="load br_netfilter and switch bridge-nf-call-iptables on",
+    commands=("modprobe br_netfilter", f"sysctl -w {BRIDGE_CALLS}=1"),
+    certainty=0.5,
+    ask=ASK,
+)
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report that it was said, where no sysctl says otherwise."""
+    said = find_said(case, MessageKind.BRIDGE_CALLS_DISABLED)
+    switch = known_sysctl(case.node.host, BRIDGE_CALLS)
+    if said and (switch is None or switch.value != "1"):
+        yield tell(NAME, said, MEANING)

@@ -1,0 +1,1 @@
+"""Faults of services: endpoints, ports, listeners, IPVS, load balancers."""

@@ -1,0 +1,1 @@
+"""Faults of tunnels: sizes, keys, endpoints, checksums."""

@@ -1,0 +1,84 @@
+"""Ranges of pods that do not fit each other."""
+
+from __future__ import annotations
+
+from podpath.checks.cni.pod_cidr import check
+from tests.assembly.evidence_text import case_of_document
+
+FLANNEL_HAS_ANOTHER_RANGE = """
+```
+$ cat /run/flannel/subnet.env
+FLANNEL_NETWORK=10.244.0.0/16
+FLANNEL_SUBNET=10.244.2.1/24
+FLANNEL_MTU=1450
+FLANNEL_IPMASQ=true
+```
+```
+$ kubectl -n kube-system get cm kubeadm-config -o yaml
+apiVersion: kubeadm.k8s.io/v1beta3
+kind: ClusterConfiguration
+networking:
+  podSubnet: 192.168.0.0/16
+  serviceSubnet: 10.96.0.0/12
+```
+"""
+A_PART_OF_THE_RANGE_FITS = """
+```
+$ cat /run/flannel/subnet.env
+FLANNEL_NETWORK=10.244.0.0/16
+FLANNEL_SUBNET=10.244.2.1/24
+FLANNEL_MTU=1450
+FLANNEL_IPMASQ=true
+```
+```
+$ kubectl -n kube-system get cm kubeadm-config -o yaml
+apiVersion: kubeadm.k8s.io/v1beta3
+kind: ClusterConfiguration
+networking:
+  podSubnet: 10.244.0.0/14
+  serviceSubnet: 10.96.0.0/12
+```
+"""
+A_POD_IN_DOCKERS_BRIDGE = """
+```
+$ cat /run/flannel/subnet.env
+FLANNEL_NETWORK=10.244.0.0/16
+FLANNEL_SUBNET=10.244.2.1/24
+FLANNEL_MTU=1450
+FLANNEL_IPMASQ=true
+```
+```
+$ kubectl -n kube-system get cm kubeadm-config -o yaml
+apiVersion: kubeadm.k8s.io/v1beta3
+kind: ClusterConfiguration
+networking:
+  podSubnet: 10.244.0.0/16
+  serviceSubnet: 10.96.0.0/12
+```
+```
+$ kubectl get pods -o wide
+NAME    READY   STATUS    RESTARTS   AGE   IP           NODE
+web-0   1/1     Running   0          5d    172.17.0.2   node1
+```
+"""
+
+
+def test_flannel_has_another_range() -> None:
+    """kubeadm's podSubnet and flannel's network are apart."""
+    (found,) = check(case_of_document(FLANNEL_HAS_ANOTHER_RANGE))
+
+    assert 0.8 == found.certainty
+    assert "FLANNEL_NETWORK=10.244.0.0/16" in found.evidence[0].text
+
+
+def test_a_part_of_the_range_fits() -> None:
+    """A plugin may use a part."""
+    assert not list(check(case_of_document(A_PART_OF_THE_RANGE_FITS)))
+
+
+def test_a_pod_in_dockers_bridge() -> None:
+    """A pod that started before the plugin has an address of Docker's."""
+    (found,) = check(case_of_document(A_POD_IN_DOCKERS_BRIDGE))
+
+    assert 0.8 == found.certainty
+    assert "172.17.0.2" in found.evidence[0].text

@@ -1,0 +1,46 @@
+"""A pod that asks itself for names."""
+
+from __future__ import annotations
+
+from podpath.checks.dns.pod_loopback_resolver import check
+from tests.assembly.evidence_text import case_of_document
+
+A_STUB_IN_A_POD = """
+```
+$ kubectl exec web-0 -- cat /etc/resolv.conf
+nameserver 127.0.0.53
+options ndots:5
+```
+"""
+THE_CLUSTERS_SERVER = """
+```
+$ kubectl exec web-0 -- cat /etc/resolv.conf
+nameserver 10.96.0.10
+options ndots:5
+```
+"""
+DOCKERS_OWN_RESOLVER_LISTENS = """
+```
+$ kubectl exec web-0 -- cat /etc/resolv.conf
+nameserver 127.0.0.11
+options ndots:5
+```
+"""
+
+
+def test_a_stub_in_a_pod() -> None:
+    """127.0.0.53 within a pod."""
+    (found,) = check(case_of_document(A_STUB_IN_A_POD))
+
+    assert 0.9 == found.certainty
+    assert "nameserver 127.0.0.53" in found.evidence[0].text
+
+
+def test_the_clusters_server() -> None:
+    """The DNS service's address."""
+    assert not list(check(case_of_document(THE_CLUSTERS_SERVER)))
+
+
+def test_dockers_own_resolver_listens() -> None:
+    """Docker's own listens in the container."""
+    assert not list(check(case_of_document(DOCKERS_OWN_RESOLVER_LISTENS)))

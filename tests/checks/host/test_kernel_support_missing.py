@@ -1,0 +1,31 @@
+"""kernel-support-missing: the kernel lacks a module or extension that the network needs."""
+
+from __future__ import annotations
+
+import pytest
+
+from podpath.checks.host.kernel_support_missing import NAME
+from tests.checks.said import find_by_lines
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "modprobe: FATAL: Module ip_vs not found in directory /lib/modules/5.4.0-1",
+        "iptables v1.8.7 (legacy): can't initialize iptables table `nat': Table does not exist",
+    ],
+)
+def test_the_line_convicts_alone(line: str) -> None:
+    """It names its cause itself, so the finding is certain and quotes it first."""
+    found = find_by_lines(NAME, line)
+    assert [(one.severity, one.certainty, one.evidence[0].text) for one in found] == [("fault", 1.0, line)]
+
+
+def test_a_line_that_almost_says_it_does_not() -> None:
+    """Words of the same program about the same thing are no fault."""
+    assert find_by_lines(NAME, "Module ip_vs is loaded from the directory /lib/modules") == []
+
+
+def test_silence_is_no_fault() -> None:
+    """Where nobody says it, nothing is found."""
+    assert find_by_lines(NAME, "all is well") == []

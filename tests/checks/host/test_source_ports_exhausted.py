@@ -1,0 +1,31 @@
+"""source-ports-exhausted: a program finds no free source port or file for another connection."""
+
+from __future__ import annotations
+
+import pytest
+
+from podpath.checks.host.source_ports_exhausted import NAME
+from tests.checks.said import find_by_lines
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "dial tcp 10.9.9.9:443: connect: cannot assign requested address",
+        "accept4() failed (24: Too many open files)",
+    ],
+)
+def test_the_line_convicts_alone(line: str) -> None:
+    """It names its cause itself, so the finding is certain and quotes it first."""
+    found = find_by_lines(NAME, line)
+    assert [(one.severity, one.certainty, one.evidence[0].text) for one in found] == [("fault", 1.0, line)]
+
+
+def test_a_line_that_almost_says_it_does_not() -> None:
+    """Words of the same program about the same thing are no fault."""
+    assert find_by_lines(NAME, "dial tcp 10.9.9.9:443: connect: connection refused") == []
+
+
+def test_silence_is_no_fault() -> None:
+    """Where nobody says it, nothing is found."""
+    assert find_by_lines(NAME, "all is well") == []

@@ -1,0 +1,31 @@
+"""bridge-address-stale: a bridge of pods keeps an address of an older pod range, so the CNI plugin refuses to use it."""
+
+from __future__ import annotations
+
+import pytest
+
+from podpath.checks.links.bridge_address_stale import NAME
+from tests.checks.said import find_by_lines
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'failed to set bridge addr: "cni0" already has an IP address different from 10.244.2.1/24',
+        'err="failed to set bridge addr: \\"cni0\\" already has an IP address different from 10.1.2.1/24"',
+    ],
+)
+def test_the_line_convicts_alone(line: str) -> None:
+    """It names its cause itself, so the finding is certain and quotes it first."""
+    found = find_by_lines(NAME, line)
+    assert [(one.severity, one.certainty, one.evidence[0].text) for one in found] == [("fault", 1.0, line)]
+
+
+def test_a_line_that_almost_says_it_does_not() -> None:
+    """Words of the same program about the same thing are no fault."""
+    assert find_by_lines(NAME, "cni0 already has the address 10.244.2.1/24") == []
+
+
+def test_silence_is_no_fault() -> None:
+    """Where nobody says it, nothing is found."""
+    assert find_by_lines(NAME, "all is well") == []

@@ -1,0 +1,30 @@
+"""parent-device: the parent device of a macvlan, ipvlan, VLAN or bridge network is missing or taken."""
+
+from __future__ import annotations
+
+import pytest
+
+from podpath.checks.links.parent_device import NAME
+from tests.checks.said import find_by_lines
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'failed to lookup master "eth9": Link not found',
+    ],
+)
+def test_the_line_convicts_alone(line: str) -> None:
+    """It names its cause itself, so the finding is certain and quotes it first."""
+    found = find_by_lines(NAME, line)
+    assert [(one.severity, one.certainty, one.evidence[0].text) for one in found] == [("fault", 1.0, line)]
+
+
+def test_a_line_that_almost_says_it_does_not() -> None:
+    """Words of the same program about the same thing are no fault."""
+    assert find_by_lines(NAME, 'looked up master "eth9": 3: eth9') == []
+
+
+def test_silence_is_no_fault() -> None:
+    """Where nobody says it, nothing is found."""
+    assert find_by_lines(NAME, "all is well") == []

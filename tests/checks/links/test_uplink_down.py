@@ -1,0 +1,55 @@
+"""The uplink without carrier."""
+
+from __future__ import annotations
+
+import pytest
+
+from podpath.checks.links.uplink_down import check
+from tests.assembly.evidence_text import case_of_document
+
+FAULT = """\
+```
+$ ip link
+2: eth0: <NO-CARRIER,BROADCAST,MULTICAST,UP> mtu 1500 qdisc mq state DOWN
+    link/ether 52:54:00:00:00:01 brd ff:ff:ff:ff:ff:ff
+$ ip route
+default via 192.168.1.1 dev eth0
+```
+"""
+ALMOST = """\
+```
+$ ip link
+2: eth0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc mq state UP
+    link/ether 52:54:00:00:00:01 brd ff:ff:ff:ff:ff:ff
+3: eth1: <BROADCAST,MULTICAST> mtu 1500 qdisc noop state DOWN
+    link/ether 52:54:00:00:00:02 brd ff:ff:ff:ff:ff:ff
+4: docker0: <NO-CARRIER,BROADCAST,MULTICAST,UP> mtu 1500 qdisc noqueue state DOWN
+    link/ether 02:42:00:00:00:02 brd ff:ff:ff:ff:ff:ff
+$ ip route
+default via 192.168.1.1 dev eth0
+```
+"""
+HEALTHY = """\
+```
+$ ip link
+1: lo: <LOOPBACK,UP,LOWER_UP> mtu 65536 qdisc noqueue state UNKNOWN
+    link/loopback 00:00:00:00:00:00 brd 00:00:00:00:00:00
+2: eth0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc mq state UP
+    link/ether 52:54:00:00:00:01 brd ff:ff:ff:ff:ff:ff
+```
+"""
+
+
+def test_the_fault_is_told_with_its_line() -> None:
+    """The deciding line is quoted first, and it is certain."""
+    found = next(check(case_of_document(FAULT)))
+
+    assert "NO-CARRIER" in found.evidence[0].text
+    assert 1.0 == found.certainty
+    assert "eth0" in str(found.claim)
+
+
+@pytest.mark.parametrize("ticket", [ALMOST, HEALTHY])
+def test_what_only_looks_like_it_is_let_be(ticket: str) -> None:
+    """A card that nobody uses, and a bridge without containers."""
+    assert [] == list(check(case_of_document(ticket)))

@@ -1,0 +1,63 @@
+"""A policy that drops, with nothing that lets new connections in."""
+
+from __future__ import annotations
+
+from podpath.checks.netfilter.policy_drop import check
+from tests.checks.pasted import found
+
+
+def test_a_fragment_that_counted_is_enough() -> None:
+    """The policy's own counter says that it has dropped packets."""
+    text = """
+:FORWARD DROP [57:6034]
+"""
+    assert found(check, text) == [(1.0, ":FORWARD DROP [57:6034]")]
+
+
+def test_a_fragment_that_counted_nothing_is_a_suspicion() -> None:
+    """Rules that the fragment does not show may accept."""
+    text = """
+:FORWARD DROP [0:0]
+"""
+    assert found(check, text) == [(0.7, ":FORWARD DROP [0:0]")]
+
+
+def test_return_paths_let_nothing_new_in() -> None:
+    """Replies, loopback and ping alone are no way in."""
+    text = """
+$ iptables -S INPUT
+-P INPUT DROP
+-A INPUT -i lo -j ACCEPT
+-A INPUT -m state --state RELATED,ESTABLISHED -j ACCEPT
+-A INPUT -p icmp -j ACCEPT
+"""
+    assert found(check, text) == [(1.0, "-P INPUT DROP")]
+
+
+def test_a_jump_may_accept() -> None:
+    """Docker's own chain follows: its policy of DROP is as it should be."""
+    text = """
+$ iptables -S FORWARD
+-P FORWARD DROP
+-A FORWARD -j DOCKER-USER
+"""
+    assert found(check, text) == []
+
+
+def test_what_was_typed_was_done() -> None:
+    """A policy that was typed counts, and the chain of the host's own packets comes first."""
+    text = """
+sudo iptables -P INPUT DROP
+sudo iptables -P OUTPUT DROP
+sudo iptables -A OUTPUT -o lo -j ACCEPT
+"""
+    assert found(check, text) == [(1.0, "sudo iptables -P OUTPUT DROP")]
+
+
+def test_a_typed_accept_for_the_bridge_opens_it() -> None:
+    """A rule for the containers' device lets them in."""
+    text = """
+iptables -P FORWARD DROP
+iptables -A FORWARD -i docker0 -j ACCEPT
+"""
+    assert found(check, text) == []

@@ -1,0 +1,34 @@
+"""Two DNAT rules for the same packets."""
+
+from __future__ import annotations
+
+from podpath.checks.netfilter.shadowed_dnat import check
+from tests.checks.pasted import found
+
+
+def test_the_first_one_counts() -> None:
+    """The first has counted, the second never."""
+    text = """
+$ iptables -t nat -vnL | grep 8080
+ 22  1K DNAT       tcp  --  !docker0 *       0.0.0.0/0            0.0.0.0/0            tcp dpt:8080 to:172.17.0.9:80
+  0   0 DNAT       tcp  --  !docker0 *       0.0.0.0/0            0.0.0.0/0            tcp dpt:8080 to:172.17.0.4:80
+"""
+    assert found(check, text) == [(1.0, "22 1K DNAT tcp -- !docker0 * 0.0.0.0/0 0.0.0.0/0 tcp dpt:8080 to:172.17.0.9:80")]
+
+
+def test_two_ports_are_two_rules() -> None:
+    """Each has packets of its own."""
+    text = """
+-A DOCKER ! -i docker0 -p tcp -m tcp --dport 80 -j DNAT --to-destination 172.17.0.2:80
+-A DOCKER ! -i docker0 -p tcp -m tcp --dport 81 -j DNAT --to-destination 172.17.0.3:80
+"""
+    assert found(check, text) == []
+
+
+def test_endpoints_by_chance_are_no_shadow() -> None:
+    """A service with two endpoints chooses."""
+    text = """
+-A KUBE-SVC-X -m statistic --mode random --probability 0.5 -j DNAT --to-destination 10.1.1.2:80
+-A KUBE-SVC-X -j DNAT --to-destination 10.1.1.3:80
+"""
+    assert found(check, text) == []

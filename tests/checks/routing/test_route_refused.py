@@ -1,0 +1,43 @@
+"""The kernel's own answer to the question for a way."""
+
+from __future__ import annotations
+
+import pytest
+
+from podpath.checks.routing.route_refused import check
+from tests.assembly.evidence_text import case_of_document
+
+FAULT = """\
+```
+$ ip route get 10.96.0.1
+RTNETLINK answers: Network is unreachable
+```
+"""
+ALMOST = """\
+```
+$ ip route add 10.96.0.0/12 via 10.0.0.1
+RTNETLINK answers: File exists
+```
+"""
+HEALTHY = """\
+```
+$ ip route get 10.96.0.1
+10.96.0.1 via 192.168.1.1 dev eth0 src 192.168.1.5 uid 0
+    cache
+```
+"""
+
+
+def test_the_fault_is_told_with_its_line() -> None:
+    """The deciding line is quoted first, and it is certain."""
+    found = next(check(case_of_document(FAULT)))
+
+    assert "Network is unreachable" in found.evidence[0].text
+    assert 1.0 == found.certainty
+    assert "no route to 10.96.0.1" in str(found.claim)
+
+
+@pytest.mark.parametrize("ticket", [ALMOST, HEALTHY])
+def test_what_only_looks_like_it_is_let_be(ticket: str) -> None:
+    """An error of another command, and a way."""
+    assert [] == list(check(case_of_document(ticket)))

@@ -1,0 +1,47 @@
+"""A load balancer's address on the node."""
+
+from __future__ import annotations
+
+import pytest
+
+from podpath.checks.services.balancer_address_on_node import check
+from tests.assembly.evidence_text import case_of_document
+
+FAULT = """\
+```
+$ ip addr show kube-ipvs0
+5: kube-ipvs0: <BROADCAST,NOARP> mtu 1500 qdisc noop state DOWN group default
+    inet 170.106.134.124/32 scope global kube-ipvs0
+```
+"""
+ALMOST = """\
+```
+$ ip addr show kube-ipvs0
+5: kube-ipvs0: <BROADCAST,NOARP> mtu 1500 qdisc noop state DOWN group default
+    inet 10.96.0.1/32 scope global kube-ipvs0
+```
+"""
+HEALTHY = """\
+```
+$ ip link
+1: lo: <LOOPBACK,UP,LOWER_UP> mtu 65536 qdisc noqueue state UNKNOWN
+    link/loopback 00:00:00:00:00:00 brd 00:00:00:00:00:00
+2: eth0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc mq state UP
+    link/ether 52:54:00:00:00:01 brd ff:ff:ff:ff:ff:ff
+```
+"""
+
+
+def test_the_fault_is_told_with_its_line() -> None:
+    """The deciding line is quoted first, and it is possible."""
+    found = next(check(case_of_document(FAULT)))
+
+    assert "170.106.134.124" in found.evidence[0].text
+    assert 0.6 == found.certainty
+    assert "170.106.134.124" in str(found.claim)
+
+
+@pytest.mark.parametrize("ticket", [ALMOST, HEALTHY])
+def test_what_only_looks_like_it_is_let_be(ticket: str) -> None:
+    """A service's own address belongs there."""
+    assert [] == list(check(case_of_document(ticket)))

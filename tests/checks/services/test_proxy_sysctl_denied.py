@@ -1,0 +1,30 @@
+"""proxy-sysctl-denied: kube-proxy may not write a sysctl and ends."""
+
+from __future__ import annotations
+
+import pytest
+
+from podpath.checks.services.proxy_sysctl_denied import NAME
+from tests.checks.said import find_by_lines
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'err="open /proc/sys/net/netfilter/nf_conntrack_max: permission denied"',
+    ],
+)
+def test_the_line_convicts_alone(line: str) -> None:
+    """It names its cause itself, so the finding is certain and quotes it first."""
+    found = find_by_lines(NAME, line)
+    assert [(one.severity, one.certainty, one.evidence[0].text) for one in found] == [("fault", 1.0, line)]
+
+
+def test_a_line_that_almost_says_it_does_not() -> None:
+    """Words of the same program about the same thing are no fault."""
+    assert find_by_lines(NAME, "set sysctl net/netfilter/nf_conntrack_max to 131072") == []
+
+
+def test_silence_is_no_fault() -> None:
+    """Where nobody says it, nothing is found."""
+    assert find_by_lines(NAME, "all is well") == []

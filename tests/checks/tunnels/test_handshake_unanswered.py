@@ -1,0 +1,30 @@
+"""handshake-unanswered: the other end of a tunnel or cluster does not answer."""
+
+from __future__ import annotations
+
+import pytest
+
+from podpath.checks.tunnels.handshake_unanswered import NAME
+from tests.checks.said import find_by_lines
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "wireguard: wg0: Handshake for peer 2 (192.0.2.1:51820) did not complete after 5 seconds",
+    ],
+)
+def test_the_line_leaves_it_open(line: str) -> None:
+    """It may have nothing to do with the failure: the finding is not certain, and asks what would make it so."""
+    found = find_by_lines(NAME, line)
+    assert [one.certainty < 1 and len(one.asks) for one in found] == [1]
+
+
+def test_a_line_that_almost_says_it_does_not() -> None:
+    """Words of the same program about the same thing are no fault."""
+    assert find_by_lines(NAME, "wireguard: wg0: Handshake for peer 2 (192.0.2.1:51820) completed") == []
+
+
+def test_silence_is_no_fault() -> None:
+    """Where nobody says it, nothing is found."""
+    assert find_by_lines(NAME, "all is well") == []

@@ -1,0 +1,30 @@
+"""tunnel-keys: the ends of an encrypted tunnel do not agree."""
+
+from __future__ import annotations
+
+import pytest
+
+from podpath.checks.tunnels.tunnel_keys import NAME
+from tests.checks.said import find_by_lines
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "wireguard: wg0: Packet has unallowed src IP (10.9.0.7) from peer 3 (192.0.2.7:51820)",
+    ],
+)
+def test_the_line_convicts_alone(line: str) -> None:
+    """It names its cause itself, so the finding is certain and quotes it first."""
+    found = find_by_lines(NAME, line)
+    assert [(one.severity, one.certainty, one.evidence[0].text) for one in found] == [("fault", 1.0, line)]
+
+
+def test_a_line_that_almost_says_it_does_not() -> None:
+    """Words of the same program about the same thing are no fault."""
+    assert find_by_lines(NAME, "wireguard: wg0: Receiving keepalive packet from peer 3 (192.0.2.7:51820)") == []
+
+
+def test_silence_is_no_fault() -> None:
+    """Where nobody says it, nothing is found."""
+    assert find_by_lines(NAME, "all is well") == []
