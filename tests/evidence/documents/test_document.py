@@ -220,3 +220,47 @@ def test_every_line_keeps_its_number(lines: list[str]) -> None:
             assert line.strip() == "" or line.strip() in lines[number - 1].replace("&gt;", ">")
             assert line.strip() == "" or number not in seen
             seen.add(number)
+
+
+def commands_with_output(text: str) -> list[tuple[str | None, tuple[str, ...]]]:
+    """Return each source's command and lines."""
+    return [(source.command, source.lines) for source in split_document("t", text.splitlines())]
+
+
+def test_a_fence_that_ends_with_a_command_has_its_output_in_the_next_one() -> None:
+    """Command in one fence, output in the next, with a word between or none."""
+    rules = ("0:\tfrom all lookup local", "32765:\tfrom 10.0.0.0/8 lookup 100")
+    text = "```\nip rule show\n```\n\nOutput:\n\n```\n" + "\n".join(rules) + "\n```\n"
+
+    assert commands_with_output(text) == [("ip rule show", rules)]
+
+
+def test_a_silent_command_stays_silent_where_the_next_output_is_another_tools() -> None:
+    """`iptables-save | grep 8080` printed nothing; the routes below are not its output."""
+    text = "```\n$ iptables-save | grep 8080\n```\n\n```\ndefault via 10.0.0.1 dev eth0\n```\n"
+
+    assert commands_with_output(text) == [("iptables-save | grep 8080", ()), (None, ("default via 10.0.0.1 dev eth0",))]
+
+
+def test_a_silent_command_stays_silent_behind_a_paragraph() -> None:
+    """More than two lines of prose between: the next fence tells of something else."""
+    prose = "We then looked at the node.\nIt has two cards.\nThis is what a colleague sent:\n"
+    text = f"```\n$ cat /etc/resolv.conf\n```\n\n{prose}\n```\nnameserver 10.96.0.10\n```\n"
+
+    assert commands_with_output(text)[0] == ("cat /etc/resolv.conf", ())
+
+
+def test_a_line_of_prose_names_the_command_of_the_fence_below() -> None:
+    """A bare `1` is nothing; below the file's name it is rp_filter."""
+    text = "Output of `cat /proc/sys/net/ipv4/conf/all/rp_filter`:\n\n```\n1\n```\n"
+
+    assert commands_with_output(text) == [("cat /proc/sys/net/ipv4/conf/all/rp_filter", ("1",))]
+
+
+def test_a_pods_shell_in_the_line_above_names_its_namespace() -> None:
+    """What was run in a pod is the pod's."""
+    text = "`kubectl exec web-0 -- cat /etc/resolv.conf` shows:\n\n```\nnameserver 10.96.0.10\n```\n"
+    (source,) = split_document("t", text.splitlines())
+
+    assert source.netns is not None
+    assert "web-0" in source.netns

@@ -10,11 +10,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
-from podpath.evidence.commands.typed import parse_typed
+from podpath.evidence.commands.typed import Typed, parse_typed
 from podpath.evidence.documents.belonging import Context, belongs, is_place_note
 from podpath.evidence.documents.blocks import Block, join_command
 from podpath.evidence.documents.deeds import changes_rules, is_typed_evidence
+from podpath.evidence.documents.introductions import introduced_command
 from podpath.evidence.documents.places import Places
 from podpath.evidence.documents.programs import is_command
 from podpath.evidence.documents.prompts import Prompt, match_prompt
@@ -27,6 +29,8 @@ from podpath.net.provenance import Source
 
 LABEL_LINES, LABEL_WIDTH = 2, 240
 """How much of the prose above a block is kept as its label."""
+_WORDS_BETWEEN = 2
+"""How many lines of prose (`Output:`) may stand between a command's fence and the fence of what it printed."""
 _JSON_LINES = 50_000
 _HERE = re.compile(r"<<-?\s*[\"'\\]?(?P<word>\w+)[\"']?")
 _COMMENT = re.compile(r"\s*(?:#+|//)\s*\S")
@@ -42,6 +46,7 @@ def split_document(name: str, lines: Sequence[str]) -> tuple[Source, ...]:
     splitter = _Splitter(name)
     for region in split_regions(decoded):
         splitter.split(region)
+    splitter.finish()
     quoted = find_quoted(name, splitter.aside)
     return (
         tuple(sorted((*splitter.sources, *quoted), key=lambda source: source.first_line)) if quoted else tuple(splitter.sources)
@@ -65,6 +70,11 @@ class _Splitter:
         """Lines that belong to no block: prose, and what stands in it."""
         self._name = name
         self._block: Block | None = None
+        self._silent: Block | None = None
+        """A command at the end of a fence that shows no output: the next fence may hold it."""
+        self._words_since = 0
+        self._introduces = False
+        """True where the last line that was not blank is prose."""
         self._prose: list[str] = []
         self._fresh = True
         """True while the prose has not been closed by a blank line or a block."""
@@ -90,7 +100,47 @@ class _Splitter:
                 continue
             place = self._step(Context(region.lines, place, region.fenced, bool(blanks)), blanks)
             blanks = []
-        self._close()
+        silent = self._silent_command() if region.fenced else None
+        if silent is None:
+            self._close()
+        else:
+            self._block, self._silent, self._words_since = None, silent, 0
+
+    def finish(self) -> None:
+        """Take the last command for one that printed nothing, where nothing followed it."""
+        self._release()
+
+    def _silent_command(self) -> Block | None:
+        """Return the block that the region ends with, where it is a command without an output."""
+        block = self._block
+        if block is None or block.typed is None or block.lines or is_typed_evidence(block.typed):
+            return None
+        return block
+
+    def _release(self) -> None:
+        """Take a command that still waits for its output for one that printed nothing."""
+        if self._silent is not None:
+            block, self._silent = self._silent, None
+            self.sources.extend(block.sources(self._name, len(self.sources), typed_is_evidence=False))
+
+    def _introduced(self, context: Context, shape: Shape | None) -> Block:
+        """Open a block without a prompt: of the command in the fence before it, or of the one that the line above names."""
+        silent, introduces = self._silent, self._introduces
+        label = self._label()
+        if silent is not None and silent.typed is not None and self._prints(silent.typed, context, shape):
+            self._silent = None
+            return replace(silent, label=label or silent.label)
+        self._release()
+        command = introduced_command(self.aside[-1].text) if introduces and self.aside else None
+        typed = parse_typed(command) if command is not None else None
+        if typed is None or is_typed_evidence(typed) or not self._prints(typed, context, shape):
+            return Block(label=label)
+        return Block(label=label, typed=typed, netns=self._places.locate(Prompt("", "", "", False), typed, self._regions))
+
+    @staticmethod
+    def _prints(typed: Typed, context: Context, shape: Shape | None) -> bool:
+        """Tell whether a line may be what a command printed that stands elsewhere."""
+        return context.fenced if shape is None else typed.program in shape.programs
 
     def _step(self, context: Context, blanks: list[Line]) -> int:
         """Take the line in place and those that come with it; give the index of the next."""
@@ -157,6 +207,7 @@ class _Splitter:
             lines = list(context.lines[context.place : end])
         typed = parse_typed(command)
         netns = self._places.locate(prompt, typed, self._regions)
+        self._release()
         self._block = Block(label=self._label(), prompt=prompt, typed=typed, typed_lines=lines, netns=netns)
         return end
 
@@ -167,7 +218,8 @@ class _Splitter:
             self._note(line)
         elif shape is not None or (context.fenced and not _is_only_prose(context)) or _is_code_paragraph(context):
             if self._block is None:
-                self._block = Block(label=self._label(), is_code=shape is None and not context.fenced)
+                self._block = self._introduced(context, shape)
+                self._block.is_code = shape is None and not context.fenced
             self._block.take(line, [], shape)
         else:
             self._note(line)
@@ -177,7 +229,7 @@ class _Splitter:
         block = self._block
         if block is None or block.lines or (block.typed is None and context.after_blank):
             self._close()
-            block = self._block = Block(label=self._label())
+            block = self._block = self._introduced(context, None)
         for line in context.lines[context.place : extent]:
             block.take(line, blanks if line is context.line else [], None)
         return extent
@@ -212,6 +264,10 @@ class _Splitter:
     def _note(self, line: Line) -> None:
         """Keep a line of prose: the latest paragraph labels the next block."""
         self.aside.append(line)
+        self._introduces = True
+        self._words_since += 1
+        if self._words_since > _WORDS_BETWEEN:
+            self._release()
         text = line.text
         if not self._fresh:
             self._prose = []
@@ -224,7 +280,7 @@ class _Splitter:
 
     def _label(self) -> str | None:
         text = " ".join(self._prose[-LABEL_LINES:])
-        self._fresh = False
+        self._fresh = self._introduces = False
         return text[-LABEL_WIDTH:] or None
 
     def _close(self) -> None:

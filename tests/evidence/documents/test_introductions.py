@@ -1,0 +1,51 @@
+"""A line of prose may name the command whose output stands below it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from podpath.evidence.documents.introductions import introduced_command
+
+
+@pytest.mark.parametrize(
+    ("line", "command"),
+    [
+        ("Output of `ip rule`:", "ip rule"),
+        ("The output of `iptables -t nat -L -n` on node-2:", "iptables -t nat -L -n"),
+        ("and `sysctl -n net.ipv4.ip_forward` prints", "sysctl -n net.ipv4.ip_forward"),
+        ("**ip -d link show flannel.1**", "ip -d link show flannel.1"),
+        ("<code>$ cat /etc/resolv.conf</code> in the pod says:", "cat /etc/resolv.conf"),
+        ("### ip route", "ip route"),
+        ("Result of: conntrack -S", "conntrack -S"),
+        ("output: ip addr show dev eth0", "ip addr show dev eth0"),
+    ],
+)
+def test_the_command_is_found(line: str, command: str) -> None:
+    """In code, in bold or as the whole line, with a verb or a place behind it."""
+    assert introduced_command(line) == command
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "After `ip route del default` the pods could not reach anything, so we looked at the firewall:",
+        "I ran `ping 10.0.0.1` and it fails, here is the configuration of the node:",
+        "The address `10.0.0.1` is the gateway:",
+        "ip route shows nothing strange to me, but the default route is there",
+        "Output:",
+        "",
+    ],
+)
+def test_other_prose_names_none(line: str) -> None:
+    """A command in the middle of a sentence is told of; what follows is another output."""
+    assert introduced_command(line) is None
+
+
+@given(st.text(max_size=200))
+def test_any_line_is_taken(line: str) -> None:
+    """No line raises, and what is returned stands in it."""
+    command = introduced_command(line)
+
+    assert command is None or command.split()[0] in line
