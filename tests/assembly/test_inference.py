@@ -6,6 +6,7 @@ from podpath.assembly.case import assemble_case
 from podpath.evidence.kubernetes.records import PodRecord
 from podpath.evidence.records import AttemptRecord
 from podpath.net import protocols
+from podpath.net.failures import FailureKind
 from podpath.net.provenance import Known, Span
 from podpath.node.case import Case
 from podpath.node.links import Peer
@@ -224,7 +225,13 @@ def _attempt(
     def make(span: Span) -> tuple[AttemptRecord, ...]:
         return (
             AttemptRecord(
-                span=span, protocol=protocols.TCP, dst=address(dst), dport=port, result="timeout", who=who, origin=origin
+                span=span,
+                protocol=protocols.TCP,
+                dst=address(dst),
+                dport=port,
+                result=FailureKind.TIMEOUT,
+                who=who,
+                origin=origin,
             ),
         )
 

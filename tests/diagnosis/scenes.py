@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from podpath.net import protocols
 from podpath.net.addresses import IfName, Mac, Prefix
+from podpath.net.failures import FailureKind, Result
 from podpath.net.packet import Packet
 from podpath.net.probe import Probe
 from podpath.net.provenance import Known, Option, Span, Unknown
@@ -118,7 +119,7 @@ def _whole(namespace: Netns) -> Netns:
 LISTENING = tuple(Socket(protocol=protocols.TCP, port=port, local=None, state="LISTEN") for port in (80, 443))
 
 
-def attempt(probe: str, result: str = "timeout") -> Attempt:
+def attempt(probe: str, result: Result = FailureKind.TIMEOUT) -> Attempt:
     """Let a connection be tried."""
     return Attempt(probe=Probe.parse(probe), result=result, span=span(f"curl: {probe} {result}"), who="curl")
 

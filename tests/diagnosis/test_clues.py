@@ -26,9 +26,10 @@ def test_clues_come_from_complaints_and_contrasts() -> None:
 
 def test_failed_attempt_is_a_clue_and_a_good_one_is_not() -> None:
     """An attempt on a good node says nothing of the failure."""
-    failed = Attempt(probe=Probe.parse("udp 10.0.0.1 > 10.0.0.2:53"), result="timeout", span=span("timed out"))
-    good = Attempt(probe=failed.probe, result="refused", span=failed.span, good=True)
+    failed = Attempt(probe=Probe.parse("udp 10.0.0.1 > 10.0.0.2:53"), result=FailureKind.TIMEOUT, span=span("timed out"))
+    good = Attempt(probe=failed.probe, result=FailureKind.REFUSED, span=failed.span, good=True)
 
     clues = list_clues(Case(node=node(netns("host")), attempts=(failed, good)))
 
-    assert {FailureKind.TIMEOUT, Road.TO_NAME_SERVER} == clues
+    names = {FailureKind.NAME_SERVER_SILENT, FailureKind.NAME_NOT_RESOLVED}
+    assert {FailureKind.TIMEOUT, Road.TO_NAME_SERVER, *names} == clues

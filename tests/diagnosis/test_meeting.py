@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from podpath.diagnosis.diagnose import diagnose
 from podpath.diagnosis.meeting import Meeting, Place, predict_places
+from podpath.net.failures import Ending
 from podpath.report.parting_text import render_partings
 from podpath.report.sentences.narrative import spell_link
 from podpath.report.style import Style
@@ -58,7 +59,7 @@ def test_failing_flow_of_a_capture_becomes_a_probe() -> None:
 def test_nothing_parts_where_all_is_seen_as_predicted() -> None:
     """A capture of a connection that works, of which all packets pass both devices, is no parting."""
     out = frame(f"{HOST_IP}:5000 > {OUTSIDE}:80", ACK, "out eth0", seq=8)
-    works = replace(attempt(PROBE), result="ok")
+    works = replace(attempt(PROBE), result=Ending.OK)
     answer = diagnose(case(cilium_node(known(GOOD)), works, sightings=(*handshake_capture(), out)))
 
     assert answer.partings == ()

@@ -13,6 +13,7 @@ import pytest
 
 from podpath.datapath.conversation import converse
 from podpath.diagnosis.diagnose import diagnose
+from podpath.net.failures import FailureKind
 from podpath.net.probe import Probe
 from podpath.report.diagnosis_text import render_diagnosis
 from podpath.report.json_documents import render_diagnosis_json, render_trace_json
@@ -73,7 +74,7 @@ def verbose_trace() -> str:
 
 def diagnosis_document() -> str:
     """Render the JSON of a diagnosis."""
-    return render_diagnosis_json(diagnose(case(bridged_node("0"), attempt("tcp 10.22.0.5 > 10.96.0.7:80", "reset"))))
+    return render_diagnosis_json(diagnose(case(bridged_node("0"), attempt("tcp 10.22.0.5 > 10.96.0.7:80", FailureKind.RESET))))
 
 
 def trace_document() -> str:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from podpath.net.addresses import Address, Prefix
+from podpath.net.failures import Result, breaks_path
 from podpath.net.provenance import Span
 from podpath.net.trees import Tree
 from podpath.node.case import Case
@@ -123,17 +124,17 @@ class Failure:
 
     dst: Address
     dport: int
-    result: str
+    result: Result | None
     span: Span
 
 
 def failures(case: Case) -> Iterator[Failure]:
     """Yield what was tried and failed, where its destination is known."""
     for attempt in case.attempts:
-        if attempt.result != "ok" and not attempt.good:
+        if attempt.failed:
             yield Failure(attempt.probe.dst, attempt.probe.dport, attempt.result, attempt.span)
     for lost in case.unplaced:
-        if lost.dst is not None:
+        if lost.dst is not None and (lost.result is None or breaks_path(lost.result)):
             yield Failure(lost.dst, lost.dport, lost.result, lost.span)
 
 

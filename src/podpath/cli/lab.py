@@ -29,6 +29,7 @@ from podpath.library.given import place_probes
 from podpath.library.progress import stage as progress_stage
 from podpath.library.reading import read
 from podpath.net.errors import UsageError
+from podpath.net.failures import is_failure
 from podpath.net.probe import Probe
 
 DISAGREES = 1
@@ -215,7 +216,7 @@ def _notes(predicted: str, observed: str) -> list[str]:
 def _choose_probe(case: Case, probe: str | None) -> Probe:
     if probe:
         return place_probes((probe,), case.node)[0]
-    failing = [attempt.probe for attempt in case.facts.attempts if attempt.result != "ok"]
+    failing = [attempt.probe for attempt in case.facts.attempts if is_failure(attempt.result)]
     if not failing:
         raise UsageError("the evidence shows no connection that fails; name one: --probe 'tcp 10.0.0.1 > 10.0.0.2:80'")
     return failing[0]

@@ -11,7 +11,7 @@ from enum import StrEnum
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.complaints import Complaint, End
-from podpath.net.failures import FailureKind
+from podpath.net.failures import NAMES, Ending, FailureKind, is_failure
 from podpath.net.technologies import Technology
 from podpath.node.case import Attempt, Case
 from podpath.node.node import HOST, Node
@@ -64,15 +64,13 @@ def list_clues(case: Case) -> frozenset[Clue]:
     for complaint in failing:
         clues |= set(_of_complaint(complaint))
     for attempt in case.attempts:
-        if not attempt.good and attempt.result != "ok":
+        if attempt.is_bad:
             clues |= set(_of_attempt(attempt, case.node))
-    clues |= {_KINDS[one.result] for one in case.unplaced if one.result in _KINDS}
+    clues |= {one.result for one in case.unplaced if isinstance(one.result, FailureKind)}
     clues |= set(_contrasts(case))
     clues |= {road for mention, road in _SPOKEN.items() if mention in case.mentions}
+    clues |= {FailureKind.NAME_NOT_RESOLVED} if clues & NAMES else set()
     return frozenset(clues)
-
-
-_KINDS = {kind.value: kind for kind in FailureKind}
 
 
 def _of_complaint(complaint: Complaint) -> Iterator[Clue]:
@@ -102,9 +100,11 @@ def _of_complaint(complaint: Complaint) -> Iterator[Clue]:
 
 
 def _of_attempt(attempt: Attempt, node: Node) -> Iterator[Clue]:
-    if attempt.result in _KINDS:
-        yield _KINDS[attempt.result]
     probe = attempt.probe
+    if isinstance(attempt.result, FailureKind):
+        yield attempt.result
+    if attempt.failed and probe.dport == DNS_PORT:
+        yield FailureKind.NAME_SERVER_SILENT
     services = {address for service in node.services for address in service.addresses}
     if probe.dst in services:
         yield Road.TO_SERVICE
@@ -128,7 +128,9 @@ def _owner(node: Node, address: Address) -> str | None:
 
 def _contrasts(case: Case) -> Iterator[Clue]:
     pings = _pings((one.works, one.protocol) for one in case.complaints)
-    pings |= _pings((one.result == "ok", one.probe.protocol) for one in case.attempts)
+    pings |= _pings(
+        (not is_failure(one.result), one.probe.protocol) for one in case.attempts if one.result is not Ending.INTERRUPTED
+    )
     if True in pings:
         yield Contrast.PING_WORKS
     if False in pings:

@@ -177,7 +177,7 @@ def _unplaced_notes(unplaced: Sequence[Unplaced]) -> Iterator[str]:
     for failure in unplaced:
         what = " to ".join(word for word in (failure.who or "a connection", failure.target) if word)
         hint = f"; --probe '{failure.target.replace(' ', ' ADDRESS > ', 1)}' asks about it" if failure.target else ""
-        yield f"Not walked: {what} ({failure.result}) at {failure.span}: no output shows {failure.missing}{hint}."
+        yield f"Not walked: {what} ({failure.result or 'it fails'}) at {failure.span}: no output shows {failure.missing}{hint}."
 
 
 def _verdict(findings: Sequence[Finding], concluded: Conclusion, unplaced: Sequence[Unplaced]) -> Verdict:

@@ -88,7 +88,7 @@ def fill_words(case: Case) -> dict[str, str]:
 
 
 def _failing(case: Case) -> Iterator[Probe]:
-    yield from (attempt.probe for attempt in case.attempts if attempt.result != "ok" and not attempt.good)
+    yield from (attempt.probe for attempt in case.attempts if attempt.is_bad)
 
 
 def _pod(node: Node, probe: Probe | None) -> str:

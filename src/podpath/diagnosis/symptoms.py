@@ -6,11 +6,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from podpath.diagnosis.connections import Observed, observe
+from podpath.net.failures import Ending, FailureKind
 from podpath.net.probe import Probe
 from podpath.net.provenance import Span
 from podpath.node.case import Attempt, Case
-
-FAILURES = ("timeout", "refused", "reset", "unreachable")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +20,9 @@ class Symptom:
     fails: bool | None
     """True: it failed; False: it worked; None: nobody says."""
     result: str = ""
-    """`ok`, `timeout`, `refused`, `reset`, `unreachable`; empty where nobody says."""
+    """What came of it, in words; empty where nobody says."""
+    kind: FailureKind | None = None
+    """How it failed; None where it did not, or nobody says."""
     spans: tuple[Span, ...] = ()
     """The lines that say so."""
     who: str = ""
@@ -60,10 +61,14 @@ def _asked(probes: Iterable[Probe]) -> Iterator[Symptom]:
 def _attempts(attempts: Iterable[Attempt]) -> Iterator[Symptom]:
     for attempt in attempts:
         if not attempt.good:
-            failed = attempt.result in FAILURES
-            passed = (attempt.span,) if attempt.passed else ()
             yield Symptom(
-                probe=attempt.probe, fails=failed, result=attempt.result, spans=(attempt.span,), who=attempt.who, passed=passed
+                probe=attempt.probe,
+                fails=None if attempt.result is Ending.INTERRUPTED else attempt.failed,
+                result=attempt.result,
+                kind=attempt.result if isinstance(attempt.result, FailureKind) else None,
+                spans=(attempt.span,),
+                who=attempt.who,
+                passed=(attempt.span,) if attempt.passed else (),
             )
 
 
@@ -76,7 +81,8 @@ def _merge(found: list[Symptom], new: Symptom) -> None:
                 old,
                 probe=_fuller(old.probe, new.probe),
                 fails=new.fails if old.fails is None else old.fails,
-                result=old.result or new.result,
+                result=old.result if old.fails is not None else new.result or old.result,
+                kind=old.kind or new.kind,
                 spans=tuple(dict.fromkeys((*old.spans, *new.spans))),
                 who=old.who or new.who,
                 passed=(*old.passed, *new.passed),

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from podpath.net.addresses import Address, Family, IfName, Mac, MaskedMark, PortRange, Prefix
+from podpath.net.failures import Result
 from podpath.net.messages import MessageKind
 from podpath.net.packet import Packet
 from podpath.net.provenance import Gap, Span
@@ -276,8 +277,7 @@ class AttemptRecord(Record):
     dst: Address
     dport: int
     """0 for ICMP."""
-    result: str
-    """`ok`, `timeout`, `refused`, `reset`, `unreachable`."""
+    result: Result
     src: Address | None = None
     who: str = ""
     """`curl`, `ping`, `kubelet readiness probe`, `container log`, ..."""

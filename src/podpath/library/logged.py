@@ -16,7 +16,6 @@ from podpath.node.case import Case
 if TYPE_CHECKING:
     from podpath.timeline.chronicle import Chronicle
 
-_FAILURES = ("timeout", "refused", "reset", "unreachable")
 _STAMPED = re.compile(
     r"(?<![\w:])\d\d:\d\d:\d\d(?![\w:])|\[ *\d+\.\d+\] |audit\(\d|REALTIME_TIMESTAMP|(?:Warning|Normal) +[A-Z]\w+|"
     r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\"ts\":"
@@ -40,7 +39,7 @@ def read_chronicle(
     logs = [source for source in stamped if recognise_log(source) is not None]
     if not logs:
         return case, None
-    told = [attempt.span for attempt in case.attempts if attempt.result in _FAILURES and not attempt.good]
+    told = [attempt.span for attempt in case.attempts if attempt.is_bad]
     with stage(progress, "reading logs"):
         chronicle = chronicle_logs(logs, make_clock(when), when, told)
     known = {id(source) for source in logs}

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from podpath.net.addresses import Address, Mac
 from podpath.net.complaints import Complaint
+from podpath.net.failures import Result, breaks_path, is_failure
 from podpath.net.messages import Message
 from podpath.net.packet import Packet
 from podpath.net.probe import Probe
@@ -24,8 +25,7 @@ class Attempt:
     """Somebody tried to connect: a curl, a ping, a readiness probe, a log line of a client."""
 
     probe: Probe
-    result: str
-    """`ok`, `timeout`, `refused`, `reset`, `unreachable`."""
+    result: Result
     span: Span
     who: str = ""
     """Who tried, in words: `kubelet's readiness probe`."""
@@ -34,6 +34,16 @@ class Attempt:
     passed: bool = False
     """True where the line says that the first packet passed the host: conntrack lists only what it confirmed at the last hook."""
 
+    @property
+    def failed(self) -> bool:
+        """Tell whether it failed on the way, on the node and in the state in question."""
+        return not self.good and breaks_path(self.result)
+
+    @property
+    def is_bad(self) -> bool:
+        """Tell whether it failed in any way, on the node and in the state in question."""
+        return not self.good and is_failure(self.result)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unplaced:
@@ -41,7 +51,8 @@ class Unplaced:
 
     target: str
     """Its destination as far as the evidence tells: `tcp 10.0.0.2:80`; empty where it shows a name alone."""
-    result: str
+    result: Result | None
+    """None where the text does not say how."""
     span: Span
     missing: str
     """What would have to be known, in words: `the address that it started from in pod/default/web-0`."""

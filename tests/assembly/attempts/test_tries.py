@@ -7,6 +7,7 @@ from dataclasses import replace
 from podpath.assembly.case import assemble_case
 from podpath.evidence.records import AttemptRecord
 from podpath.net import protocols
+from podpath.net.failures import FailureKind
 from podpath.net.provenance import Span
 from tests.assembly.evidence_text import Output, Read, address, by_hand, read_outputs
 
@@ -28,7 +29,9 @@ def _try(
     dst: str, *, label: str | None = None, netns: str | None = None, prompt: str | None = "root@n1:~#", **fields: object
 ) -> Read:
     def make(span: Span) -> tuple[AttemptRecord, ...]:
-        record = AttemptRecord(span=span, protocol=protocols.TCP, dst=address(dst), dport=80, result="timeout", who="curl")
+        record = AttemptRecord(
+            span=span, protocol=protocols.TCP, dst=address(dst), dport=80, result=FailureKind.TIMEOUT, who="curl"
+        )
         return (replace(record, **fields),)  # type: ignore[arg-type]  # the fields that a test sets
 
     source, reading = by_hand(make, command="curl" if prompt else None, label=label, first_line=40, prompt=prompt)

@@ -25,7 +25,29 @@ TEXTS = [
     ("nc -zv 10.0.0.1 80", "(UNKNOWN) [10.0.0.1] 80 (http) : Connection refused", "tcp", "refused"),
     ("wget -qO- -T 2 http://10.0.0.1", "Connecting to 10.0.0.1 (10.0.0.1:80)\nwget: download timed out", "tcp", "timeout"),
     ("wget web", "Connecting to web (10.0.0.1:80)\nindex.html           100% |***|   612  0:00:00 ETA", "tcp", "ok"),
-    ("telnet 10.0.0.1 80", "Trying 10.0.0.1...\ntelnet: connect to address 10.0.0.1: No route to host", "tcp", "unreachable"),
+    (
+        "telnet 10.0.0.1 80",
+        "Trying 10.0.0.1...\ntelnet: connect to address 10.0.0.1: No route to host",
+        "tcp",
+        "no route to host",
+    ),
+    ("nc -zv 10.0.0.1 80", "nc: connect to 10.0.0.1 port 80 (tcp) failed: Network is unreachable", "tcp", "network unreachable"),
+    ("nc -v 10.0.0.1 80", "^C", "tcp", "interrupted"),
+    ("telnet 10.0.0.1 80", "Trying 10.0.0.1...\n^C", "tcp", "interrupted"),
+    ("ssh 10.0.0.1", "ssh: connect to host 10.0.0.1 port 80: No route to host", "tcp", "no route to host"),
+    ("redis-cli -h 10.0.0.1 -p 80 ping", "Could not connect to Redis at 10.0.0.1:80: Connection refused", "tcp", "refused"),
+    (
+        "psql -h 10.0.0.1 -p 80",
+        'psql: error: connection to server at "10.0.0.1", port 80 failed: Connection timed out',
+        "tcp",
+        "timeout",
+    ),
+    (
+        "grpcurl -plaintext 10.0.0.1:80 list",
+        'Failed to dial target host "10.0.0.1:80": dial tcp 10.0.0.1:80: connect: connection refused',
+        "tcp",
+        "refused",
+    ),
     ("telnet 10.0.0.1 80", "Trying 10.0.0.1...\nConnected to 10.0.0.1.\nEscape character is '^]'.", "tcp", "ok"),
 ]
 

@@ -11,7 +11,7 @@ from tests.evidence.consoles import FOLDER, block, load_console, read
 RECORDED = [
     ("ping-ok", "10.77.0.2:0", "ok"),
     ("ping-lost", "10.77.0.9:0", "timeout"),
-    ("ping-no-route", "10.99.0.1:0", "unreachable"),
+    ("ping-no-route", "10.99.0.1:0", "network unreachable"),
 ]
 
 
@@ -32,7 +32,7 @@ def test_errors_say_more_than_losses() -> None:
     """`Destination Host Unreachable` names the kind of failure."""
     text = "PING 10.8.0.7 (10.8.0.7) 56(84) bytes of data.\nFrom 10.8.0.1 icmp_seq=1 Destination Host Unreachable\n\n"
     text += "--- 10.8.0.7 ping statistics ---\n1 packets transmitted, 0 received, +1 errors, 100% packet loss, time 0ms"
-    assert ["unreachable"] == [one[2] for one in attempted(read_ping(block(text)))]
+    assert ["no route to host"] == [one[2] for one in attempted(read_ping(block(text)))]
 
 
 def test_busybox() -> None:
@@ -40,3 +40,36 @@ def test_busybox() -> None:
     text = "PING 10.0.0.9 (10.0.0.9): 56 data bytes\n64 bytes from 10.0.0.9: seq=0 ttl=64 time=0.1 ms\n\n"
     text += "--- 10.0.0.9 ping statistics ---\n1 packets transmitted, 1 packets received, 0% packet loss"
     assert [("icmp", "10.0.0.9:0", "ok", "ping", None)] == attempted(read_ping(block(text)))
+
+
+WAYS = [
+    ("From 10.0.0.1 icmp_seq=1 Destination Host Unreachable", "no route to host"),
+    ("From 10.0.0.1 icmp_seq=1 Packet filtered", "no route to host"),
+    ("From 10.0.0.1 icmp_seq=1 Destination Net Unreachable", "network unreachable"),
+    ("From 10.0.0.1 icmp_seq=1 Destination Port Unreachable", "refused"),
+    ("ping: sendmsg: Operation not permitted", "operation not permitted"),
+    ("ping: connect: Network is unreachable", "network unreachable"),
+    ("ping: sendto: Network is unreachable", "network unreachable"),
+    ("ping: connect: Invalid argument", "invalid argument"),
+    ("Request timeout for icmp_seq 0", "timeout"),
+]
+
+
+@pytest.mark.parametrize(("line", "result"), WAYS)
+def test_ways_to_fail(line: str, result: str) -> None:
+    """Each error of ping is the failure that the kernel reports, and none is an answer."""
+    assert [result] == [one[2] for one in attempted(read_ping(block(f"PING 10.0.0.9 (10.0.0.9) 56(84) bytes of data.\n{line}")))]
+
+
+@pytest.mark.parametrize(
+    ("text", "result"),
+    [
+        ("^C", "interrupted"),
+        ("^C\n--- 10.0.0.9 ping statistics ---\n1 packets transmitted, 0 received, 100% packet loss, time 0ms", "interrupted"),
+        ("^C\n--- 10.0.0.9 ping statistics ---\n9 packets transmitted, 0 received, 100% packet loss, time 8190ms", "timeout"),
+        ("--- 10.0.0.9 ping statistics ---\n1 packets transmitted, 0 received, 100% packet loss, time 0ms", "timeout"),
+    ],
+)
+def test_a_person_stops_it(text: str, result: str) -> None:
+    """A ping that was stopped at its first request neither failed nor worked; one that lost several failed."""
+    assert [result] == [one[2] for one in attempted(read_ping(block(f"PING 10.0.0.9 (10.0.0.9) 56(84) bytes of data.\n{text}")))]

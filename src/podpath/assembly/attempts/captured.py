@@ -13,11 +13,10 @@ from typing import NamedTuple
 from podpath.assembly.captures.conversations import TcpCapture, foreign_answers, is_copy, tcp_flags
 from podpath.net import protocols
 from podpath.net.addresses import Address
+from podpath.net.failures import Ending, FailureKind, Result
 from podpath.net.packet import Packet
 from podpath.node.case import Sighting
 
-RESULTS = frozenset({"timeout", "refused", "reset", "unreachable"})
-"""What the client of a failing connection gets to feel."""
 _RESEND_AFTER = 0.15
 """Seconds: TCP_RTO_MIN is 200 ms (include/net/tcp.h v6.12); captures are off by less than a quarter of it."""
 _SYN_ACK = protocols.SYN | protocols.ACK
@@ -29,8 +28,7 @@ class Failure(NamedTuple):
     protocol: int
     client: tuple[Address, int]
     server: tuple[Address, int]
-    result: str
-    """`timeout`, `refused`, `reset`, `unreachable`, `ok`."""
+    result: Result
     why: str
     seen: Sighting
     """The frame that shows it."""
@@ -156,15 +154,15 @@ def _is_working(view: _View) -> tuple[Sighting, str] | None:
     return None
 
 
-_TESTS: tuple[tuple[str, Callable[[_View], tuple[Sighting, str] | None]], ...] = (
-    ("reset", _is_foreign_answer),
-    ("refused", _is_refused),
-    ("reset", _is_client_reset),
-    ("timeout", _is_syn_repeated),
-    ("timeout", _is_syn_ack_repeated),
-    ("timeout", _is_data_repeated),
-    ("timeout", _is_lost_inside),
-    ("ok", _is_working),
+_TESTS: tuple[tuple[Result, Callable[[_View], tuple[Sighting, str] | None]], ...] = (
+    (FailureKind.RESET, _is_foreign_answer),
+    (FailureKind.REFUSED, _is_refused),
+    (FailureKind.RESET, _is_client_reset),
+    (FailureKind.TIMEOUT, _is_syn_repeated),
+    (FailureKind.TIMEOUT, _is_syn_ack_repeated),
+    (FailureKind.TIMEOUT, _is_data_repeated),
+    (FailureKind.TIMEOUT, _is_lost_inside),
+    (Ending.OK, _is_working),
 )
 """What the client's program gets to feel, and how the frames show it; the first that fits counts."""
 
@@ -221,7 +219,7 @@ def _find_unanswered(packets: Sequence[Sighting]) -> Iterator[Failure]:
         needed = 3 if packet.protocol != protocols.UDP else 2
         if again is not None and question not in answered and len(sent) >= needed:
             ends = ((packet.src, packet.sport), (packet.dst, packet.dport))
-            yield Failure(packet.protocol, *ends, "timeout", "it is sent again and nothing comes back", again, sent[0])
+            yield Failure(packet.protocol, *ends, FailureKind.TIMEOUT, "it is sent again and nothing comes back", again, sent[0])
 
 
 def _is_question(packet: Packet) -> bool:

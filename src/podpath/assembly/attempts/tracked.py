@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from podpath.assembly.attempts.captured import RESULTS
 from podpath.assembly.drafts.draft import NodeDraft
 from podpath.assembly.scenes.scene import Evidence, Scene
 from podpath.evidence.records import ConntrackRecord
 from podpath.net import protocols
 from podpath.net.addresses import Address
+from podpath.net.failures import FailureKind, breaks_path
 from podpath.net.probe import EPHEMERAL, Probe
 from podpath.node.case import Attempt
 
@@ -45,7 +45,7 @@ _SELECTORS = frozenset(
 
 def find_tracked(draft: NodeDraft, evidence: Evidence, shown: Iterable[Attempt]) -> Iterator[Attempt]:
     """Yield the hanging connections that a selected part of the table shows, unless an attempt shows them already."""
-    known = {(item.probe.src, item.probe.dst, item.probe.dport) for item in shown if item.result in RESULTS}
+    known = {(item.probe.src, item.probe.dst, item.probe.dport) for item in shown if breaks_path(item.result)}
     for scene, record in evidence.records(ConntrackRecord):
         if scene.is_elsewhere or not is_selected(scene) or not _hangs(record):
             continue
@@ -60,7 +60,7 @@ def find_tracked(draft: NodeDraft, evidence: Evidence, shown: Iterable[Attempt])
             netns=None if owner is None else owner.name,
         )  # fmt: skip
         who = "conntrack: the SYN passed, no reply was seen"
-        yield Attempt(probe=probe, result="timeout", span=record.span, who=who, passed=True)
+        yield Attempt(probe=probe, result=FailureKind.TIMEOUT, span=record.span, who=who, passed=True)
 
 
 def is_selected(scene: Scene) -> bool:

@@ -17,10 +17,12 @@ from podpath.assembly.inference.bridge_pods import Mention
 from podpath.assembly.inference.captures import is_private
 from podpath.assembly.scenes.labels import Standing, judge_source
 from podpath.assembly.scenes.scene import Evidence, Scene, name_netns
+from podpath.evidence.attempts.failures import parse_result
 from podpath.evidence.attempts.outcome import UNADDRESSED
 from podpath.evidence.records import AttemptRecord, DeedRecord
 from podpath.net import protocols
 from podpath.net.addresses import Address
+from podpath.net.failures import NAMES, Ending, FailureKind, Result, is_failure
 from podpath.net.packet import endpoint
 from podpath.net.probe import EPHEMERAL, Probe
 from podpath.net.protocols import protocol_name
@@ -86,7 +88,7 @@ def list_unplaced(draft: NodeDraft, evidence: Evidence) -> Iterator[Unplaced]:
     """Yield the failures of which an end is not known."""
     for scene, record in evidence.records(AttemptRecord):
         start = find_start(draft, scene, record)
-        if start.address is None and record.result != "ok" and not is_good(scene.standing, record.result):
+        if start.address is None and record.result is not Ending.OK and not is_good(scene.standing, record.result):
             missing, ask = _missing(start)
             yield Unplaced(
                 target=f"{protocol_name(record.protocol)} {_spell_target(record)}",
@@ -100,9 +102,17 @@ def list_unplaced(draft: NodeDraft, evidence: Evidence) -> Iterator[Unplaced]:
             )
     for scene in evidence.scenes:
         for gap in scene.reading.gaps:
-            if gap.why == UNADDRESSED and not is_good(scene.standing, ""):
-                ask = "the same command with the address instead of the name"
-                yield Unplaced(target="", result="fails", span=gap.span, missing="the address of its destination", ask=ask)
+            if gap.why == UNADDRESSED and not is_good(scene.standing, None):
+                yield _nameless(gap.span)
+
+
+def _nameless(span: Span) -> Unplaced:
+    """Return a failure whose destination is only a name: what its line says of how it failed says what to ask."""
+    result = parse_result(span.text)
+    if result in NAMES or result is FailureKind.NAME_NOT_RESOLVED:
+        return Unplaced(target="", result=result, span=span, missing="the name server that was asked", ask="cat /etc/resolv.conf")
+    ask = "the same command with the address instead of the name"
+    return Unplaced(target="", result=result, span=span, missing="the address of its destination", ask=ask)
 
 
 def _spell_target(record: AttemptRecord) -> str:
@@ -134,7 +144,8 @@ def assemble_tries(draft: NodeDraft, evidence: Evidence, failures: Iterable[Fail
             continue
         port = record.dport if record.protocol != protocols.ICMP else 0
         probe = Probe(record.protocol, start.address, record.dst, EPHEMERAL, port, netns=start.netns)
-        good = is_good(scene.standing, record.result) or (record.result == "ok" and _is_cured(found, probe, record.span, deeds))
+        cured = record.result is Ending.OK and _is_cured(found, probe, record.span, deeds)
+        good = cured or is_good(scene.standing, record.result)
         found.append(Attempt(probe=probe, result=record.result, span=record.span, who=record.who, good=good))
     found.extend(_place_failure(draft, failure) for failure in _nearest(draft, failures))
     found.extend(find_tracked(draft, evidence, found))
@@ -144,7 +155,7 @@ def assemble_tries(draft: NodeDraft, evidence: Evidence, failures: Iterable[Fail
 def _is_cured(before: Iterable[Attempt], probe: Probe, span: Span, deeds: Iterable[Span]) -> bool:
     """Tell whether the same connection failed above, and a command that changes the node stands between the two."""
     failed = [
-        old.span for old in before if old.probe == probe and old.result != "ok" and old.span.source.name == span.source.name
+        old.span for old in before if old.probe == probe and is_failure(old.result) and old.span.source.name == span.source.name
     ]
     return any(
         failure.line < deed.line < span.line for failure in failed for deed in deeds if deed.source.name == span.source.name
@@ -169,9 +180,9 @@ def find_start(draft: NodeDraft, scene: Scene, record: AttemptRecord) -> Start:
     return _only_pod(draft, record)
 
 
-def is_good(standing: Standing, result: str) -> bool:
+def is_good(standing: Standing, result: Result | None) -> bool:
     """Tell whether the evidence says that an attempt was made on a good node, or after the cure."""
-    return standing in {Standing.ELSEWHERE, Standing.AFTER} or (standing is Standing.GOOD and result == "ok")
+    return standing in {Standing.ELSEWHERE, Standing.AFTER} or (standing is Standing.GOOD and result is Ending.OK)
 
 
 def _ran_here(scene: Scene) -> bool:

@@ -25,6 +25,7 @@ from collections.abc import Iterator
 from podpath.checks.category import Category
 from podpath.checks.finding import Ask, Finding
 from podpath.checks.firewall import statements_of
+from podpath.net.failures import is_failure
 from podpath.net.firewall import VirtualServer
 from podpath.net.packet import endpoint
 from podpath.net.provenance import Span
@@ -38,7 +39,7 @@ FEW = 3
 def check(case: Case) -> Iterator[Finding]:
     """Report each virtual service without a server that takes new connections; sure for what somebody tried."""
     found = [(one, stated.span) for one, stated in statements_of(case, VirtualServer) if not one.weight]
-    tried = {(attempt.probe.dst, attempt.probe.dport) for attempt in case.attempts if attempt.result != "ok"}
+    tried = {(attempt.probe.dst, attempt.probe.dport) for attempt in case.attempts if is_failure(attempt.result)}
     for one, span in found:
         meant = (one.address, one.port) in tried
         if meant or len(found) <= FEW:

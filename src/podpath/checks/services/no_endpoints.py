@@ -24,6 +24,7 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding
+from podpath.net.failures import is_failure
 from podpath.node.case import Case
 from podpath.node.node import Service, ServicePort
 
@@ -40,7 +41,7 @@ def check(case: Case) -> Iterator[Finding]:
 
 
 def _report(case: Case, service: Service, port: ServicePort) -> Finding:
-    tried = [attempt for attempt in case.attempts if attempt.probe.dst in service.addresses and attempt.result != "ok"]
+    tried = [attempt for attempt in case.attempts if attempt.probe.dst in service.addresses and is_failure(attempt.result)]
     name = f"{service.namespace}/{service.name}" if service.namespace else service.name
     return Finding(
         check=NAME,

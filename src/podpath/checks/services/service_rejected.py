@@ -25,6 +25,7 @@ from podpath.checks.category import Category
 from podpath.checks.finding import Ask, Finding
 from podpath.checks.firewall import chains_of, ends
 from podpath.checks.topology import option_values
+from podpath.net.failures import is_failure
 from podpath.node.case import Case
 from podpath.node.netfilter import Rule
 
@@ -44,7 +45,7 @@ def check(case: Case) -> Iterator[Finding]:
         if ends(rule)
     ]
     found = [(rule, comment) for rule, comment in rules if SIGN in comment]
-    tried = {attempt.probe.dst for attempt in case.attempts if attempt.result != "ok"}
+    tried = {attempt.probe.dst for attempt in case.attempts if is_failure(attempt.result)}
     for rule, comment in found:
         meant = rule.dst is not None and any(rule.dst.prefix.covers(address) for address in tried)
         if meant or rule.packets or len(found) <= FEW:

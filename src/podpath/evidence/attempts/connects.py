@@ -1,4 +1,4 @@
-"""nc, wget and telnet: programs that connect to a port and say in a line what came of it."""
+"""nc, wget, telnet, ssh and clients of databases: programs that connect to a port and say in a line what came of it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,12 @@ from podpath.evidence.records import Reading
 from podpath.evidence.text.line_ledger import LineLedger
 from podpath.net import protocols
 from podpath.net.addresses import Address
+from podpath.net.failures import Ending, FailureKind
 from podpath.net.provenance import Source
 
 _PROGRAMS = frozenset({"nc", "ncat", "netcat", "wget", "telnet"})
+_CLIENTS = frozenset({"ssh", "psql", "mysql", "mysqladmin", "mariadb", "redis-cli", "grpcurl", "mongo", "mongosh", "openssl"})
+"""Programs of which only a failure is read: what they print otherwise is anything."""
 _OK = re.compile(
     r"Connection to \S+ (?P<port>\d+) port .*succeeded|.*\(\S+:\d+\) open|\S+ \[[^\]]*\] \d+ \([^)]*\) open|Ncat: Connected to |"
     r"Connected to \S+\.$|Escape character is|HTTP request sent, awaiting response\.\.\. \d{3}|\S+ +100% ?\||saving to|"
@@ -22,19 +25,25 @@ _OK = re.compile(
     r"Connecting to .*connected\.|remote file exists"
 )
 _FAILED = re.compile(
-    r"(?:nc|Ncat|netcat|ncat|wget|telnet): |Connecting to .*failed: |.*\(UNKNOWN\) \[|Unable to connect|"
+    r"(?:nc|Ncat|netcat|ncat|wget|telnet|ssh): |Connection (?:reset|closed) by \S+ port \d+|kex_exchange_identification: |"
+    r"psql: |could not connect to server: |connection to server at |ERROR 20(?:02|03|05|13) |Could not connect to \S+ at |"
+    r"Failed to dial target host |\S*:error:.*:connect|connect:errno=\d+|"
+    r"Connecting to .*failed: |.*\(UNKNOWN\) \[|Unable to connect|"
     r"(?:\S+ \[[^\]]*\]|Connection to \S+) .*(?:refused|timed out|no route)|HTTP request sent, awaiting response\.\.\. (?:$|"
     r"Read error)"
 )
 _OTHER = re.compile(
-    r"Trying |--\d{4}-\d\d-\d\d|Resolving |Connecting to |Connection closed|Length: |Saving to|Retrying|"
+    r"Trying |--\d{4}-\d\d-\d\d|Resolving |Connecting to |Connection closed|Length: |\s*Is the server running on|"
+    r"\s*TCP/IP connections on port|\^C|Saving to|Retrying|"
     r"Giving up|Ncat: Version|\s*\d+%|Connection to "
 )
+_INTERRUPT = re.compile(r"\s*\^C")
 _ADDRESSES = (
     re.compile(r"Connecting to [^|]*\|(?P<host>[^|]+)\|:(?P<port>\d+)"),
     re.compile(r"Connecting to \S+ \(\[?(?P<host>[0-9a-fA-F.:]+?)\]?:(?P<port>\d+)\)"),
     re.compile(r"\(?\[?(?P<host>\d+\.\d+\.\d+\.\d+)\]?\)?[: ](?:port )?(?P<port>\d+)"),
     re.compile(r"\[(?P<host>[^\]]+)\] (?P<port>\d+) "),
+    re.compile(r"server at \"(?P<host>[^\"]+)\"(?: \([^)]*\))?, port (?P<port>\d+)"),
     re.compile(r"(?:Connection|connect) to (?P<host>\S+) (?:port )?(?P<port>\d+)"),
 )  # fmt: skip
 
@@ -46,7 +55,8 @@ def recognise_connect(source: Source) -> int:
     program = parse_typed(source.command or "").program
     if spoken:
         return CERTAIN if program in _PROGRAMS else LIKELY
-    return LIKELY if lines and program in _PROGRAMS else NO
+    stopped = program in _CLIENTS and any(_INTERRUPT.match(line) for line in lines)
+    return LIKELY if lines and (program in _PROGRAMS or stopped) else NO
 
 
 def read_connect(source: Source) -> Reading:
@@ -61,16 +71,20 @@ def read_connect(source: Source) -> Reading:
     target = (protocols.UDP if udp else protocols.TCP, dst, port)
     failed = [index for index, line in enumerate(lines) if _FAILED.match(line)]
     worked = [index for index, line in enumerate(lines) if _OK.match(line)]
+    stopped = [index for index, line in enumerate(lines) if _INTERRUPT.match(line)]
     told = {*failed, *worked}
     bodies = [index for index, line in enumerate(lines) if line.strip() and not _OTHER.match(line) and index not in told]
     if failed:
         said = " ".join(lines[index] for index in failed)
         place = failed[-1]
-        outcome = Outcome(parse_result(said) or "timeout", lines[place].strip(), place, place)
+        outcome = Outcome(parse_result(said) or FailureKind.TIMEOUT, lines[place].strip(), place, place)
+        add_attempt(ledger, typed.program or "nc", target, outcome)
+    elif stopped and not worked:
+        outcome = Outcome(Ending.INTERRUPTED, "stopped by its person before it ended", stopped[0], stopped[0])
         add_attempt(ledger, typed.program or "nc", target, outcome)
     elif worked or (bodies and typed.program in _PROGRAMS):
         place = (worked or bodies)[0]
-        add_attempt(ledger, typed.program or "nc", target, Outcome("ok", lines[place].strip(), place, place))
+        add_attempt(ledger, typed.program or "nc", target, Outcome(Ending.OK, lines[place].strip(), place, place))
     for index, line in enumerate(lines):
         if line.strip() and not ledger.is_claimed(index) and not ledger.elide(index):
             ledger.head(index)

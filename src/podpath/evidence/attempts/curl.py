@@ -18,6 +18,7 @@ from podpath.evidence.records import Reading
 from podpath.evidence.text.line_ledger import LineLedger
 from podpath.net import protocols
 from podpath.net.addresses import Address
+from podpath.net.failures import Ending, FailureKind, Result
 from podpath.net.provenance import Source
 
 _ERROR = re.compile(r"(?:command terminated.*|curl: )\((?P<code>\d+)\) ?(?P<message>.*)")
@@ -39,8 +40,17 @@ _VERBOSE = re.compile(r"[*<>{}](?: |$)|\s*% Total|\s*Dload|\s*\d+ +\d+ +\d+ |\s*
 _REQUEST = re.compile(r"> (?:GET|POST|HEAD|PUT|DELETE|OPTIONS|PATCH) ")
 _RESPONSE = re.compile(r"(?:< )?HTTP/[\d.]+ \d{3}")
 _CODE = re.compile(r"\s*(?:(?:http_?code|status)\W*)?(?P<code>000|[1-5]\d\d)\s*$", re.IGNORECASE)
-_CODES: Mapping[int, str] = {7: "", 28: "timeout", 52: "reset", 55: "reset", 56: "reset", 35: "reset"}
-"""What an exit code says of the path; 7 (could not connect) needs its message or how long it took."""
+_CODES: Mapping[int, FailureKind] = {
+    5: FailureKind.NAME_NOT_RESOLVED, 6: FailureKind.NAME_NOT_RESOLVED, 28: FailureKind.TIMEOUT, 18: FailureKind.RESET,
+    35: FailureKind.RESET, 52: FailureKind.RESET, 55: FailureKind.RESET, 56: FailureKind.RESET,
+    22: FailureKind.ERROR_ANSWER, 51: FailureKind.ERROR_ANSWER, 53: FailureKind.ERROR_ANSWER, 54: FailureKind.ERROR_ANSWER,
+    58: FailureKind.ERROR_ANSWER, 59: FailureKind.ERROR_ANSWER, 60: FailureKind.ERROR_ANSWER,
+}  # fmt: skip
+"""What an exit code says of the path where its message says no more."""
+_NOT_CONNECTED, _STOPPED = 7, 130
+"""Could not connect: its message says why, or how long it took; 128 + SIGINT is what a shell gives for `^C`."""
+_CONNECTED = re.compile(r"\* +(?:Connected to |SSL connection using|TLSv?[\d.]* \(OUT\))")
+_INTERRUPT = re.compile(r"\s*\^C")
 _VALUED = frozenset({
     "-m", "--max-time", "-o", "--output", "-H", "--header", "-d", "--data", "--data-raw", "-X", "--request", "-u", "--user", "-w",
     "--write-out", "-A", "--user-agent", "--connect-timeout", "--retry", "--retry-delay", "-e", "--cacert", "--cert",
@@ -77,7 +87,7 @@ def read_curl(source: Source) -> Reading:
     target = _target(ledger)
     if not errors:
         _read_without_error(ledger, filled, target)
-    said = parse_result(" ".join(line for line in ledger.lines if line.startswith(("*", "curl:")))) if errors else None
+    said = parse_result("\n".join(line for line in ledger.lines if line.startswith(("*", "curl:")))) if errors else None
     for index in errors:
         _read_error(ledger, index, target, said)
     for index in filled:
@@ -86,7 +96,7 @@ def read_curl(source: Source) -> Reading:
     return ledger.close("a line of curl")
 
 
-def _read_error(ledger: LineLedger, index: int, target: _Target, said: str | None) -> None:
+def _read_error(ledger: LineLedger, index: int, target: _Target, said: FailureKind | None) -> None:
     line = ledger.lines[index]
     found = _ERROR.match(line) or _EXIT.match(line)
     if found is None:
@@ -95,40 +105,62 @@ def _read_error(ledger: LineLedger, index: int, target: _Target, said: str | Non
     named = _IN_MESSAGE.search(message)
     if target.dst is None and named is not None:
         target = _Target(parse_host(named["host"] or named["host2"]), int(named["port"] or named["port2"]))
-    result = _CODES.get(code)
+    result = _result(ledger, code, message, said)
     if result is None:
         ledger.gap(index, f"curl's error {code} says nothing of the path: {message[:80]}")
         return
-    outcome = Outcome(result or said or _guess(message), f"curl: ({code}) {message}", index, index)
+    outcome = Outcome(result, f"curl: ({code}) {message}", index, index)
     add_attempt(ledger, "curl", (protocols.TCP, target.dst, target.port), outcome)
 
 
-def _guess(message: str) -> str:
+def _result(ledger: LineLedger, code: int, message: str, said: FailureKind | None) -> Result | None:
+    """Say what an exit code and its message tell; None where that is nothing of the connection."""
+    if code == _STOPPED:
+        return Ending.INTERRUPTED
+    if code == _NOT_CONNECTED:
+        return said or _guess(message)
+    usual = _CODES.get(code)
+    if usual is None or usual is FailureKind.ERROR_ANSWER:
+        return usual
+    told = parse_result(message) or usual
+    stood = any(_CONNECTED.match(line) for line in ledger.lines)
+    return FailureKind.HANGS if told is FailureKind.TIMEOUT and stood else told
+
+
+def _guess(message: str) -> FailureKind:
     """Say how connecting failed by how long it took, where the message says no more than that it did."""
     elapsed = _ELAPSED.search(message)
     if elapsed is None or int(elapsed["ms"]) < _REFUSAL_MS:
-        return "refused"
-    return "unreachable" if int(elapsed["ms"]) < _GIVE_UP_MS else "timeout"
+        return FailureKind.REFUSED
+    return FailureKind.NO_ROUTE_TO_HOST if int(elapsed["ms"]) < _GIVE_UP_MS else FailureKind.TIMEOUT
 
 
 def _read_without_error(ledger: LineLedger, filled: list[int], target: _Target) -> None:
-    """Read an output without an error: a response or a body is a success, a request that nothing followed a timeout."""
+    """Read an output without an error: a response or a body is a success, a request that nothing followed hangs.
+
+    What its person stopped before is neither.
+    """
     lines = ledger.lines
     if not filled or (ledger.source.command is None and target.dst is None):
         return
     requests = [index for index in filled if _REQUEST.match(lines[index])]
     responses = [index for index in filled if _RESPONSE.match(lines[index])]
-    bodies = [index for index in filled if not _VERBOSE.match(lines[index])]
+    stopped = [index for index in filled if _INTERRUPT.match(lines[index])]
+    bodies = [index for index in filled if not _VERBOSE.match(lines[index]) and index not in stopped]
     codes = [found for found in (_CODE.fullmatch(lines[index]) for index in bodies) if found is not None]
     if bodies and codes and len(codes) == len(bodies):
         failed = [index for index, found in zip(bodies, codes, strict=True) if found["code"] == "000"]
         shown = failed or bodies
-        outcome = Outcome("timeout" if failed else "ok", f"HTTP status {lines[shown[0]].strip()}", shown[0], shown[0])
+        outcome = Outcome(
+            FailureKind.TIMEOUT if failed else Ending.OK, f"HTTP status {lines[shown[0]].strip()}", shown[0], shown[0]
+        )
     elif responses or bodies:
         shown = responses or bodies
-        outcome = Outcome("ok", lines[shown[0]].strip()[:80], shown[0], shown[0])
+        outcome = Outcome(Ending.OK, lines[shown[0]].strip()[:80], shown[0], shown[0])
+    elif stopped:
+        outcome = Outcome(Ending.INTERRUPTED, "stopped by its person before it ended", stopped[0], stopped[0])
     elif requests:
-        outcome = Outcome("timeout", "the request was sent, no response is shown", requests[0], filled[-1])
+        outcome = Outcome(FailureKind.HANGS, "the request was sent, no response is shown", requests[0], filled[-1])
     else:
         return
     add_attempt(ledger, "curl", (protocols.TCP, target.dst, target.port), outcome)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from podpath.evidence.records import AttemptRecord
 from podpath.evidence.text.line_ledger import LineLedger
 from podpath.net.addresses import Address
+from podpath.net.failures import Ending, Result
 from podpath.net.provenance import Source
 
 UNADDRESSED = "it failed, but its destination is only a name: no output shows the address"
@@ -16,7 +17,7 @@ UNADDRESSED = "it failed, but its destination is only a name: no output shows th
 class Outcome(NamedTuple):
     """What came of an attempt, and which lines say so."""
 
-    result: str
+    result: Result
     detail: str
     first: int
     last: int
@@ -33,7 +34,7 @@ def add_attempt(ledger: LineLedger, who: str, target: tuple[int, Address | None,
     """Keep an attempt; one whose destination is only a name is a gap, for no walk can start without its address."""
     protocol, dst, dport = target
     if dst is None:
-        why = UNADDRESSED if outcome.result != "ok" else "expected the address of the destination, saw only its name"
+        why = UNADDRESSED if outcome.result is not Ending.OK else "expected the address of the destination, saw only its name"
         ledger.gap(outcome.first, why, outcome.last)
         return
     ledger.add(

@@ -1,10 +1,15 @@
-"""nslookup, dig and host: whether a name server answered. What it answered is another matter."""
+"""nslookup, dig, host and getent: whether a name server answered, and whether it knows the name.
+
+A server that says that there is no such name, or that it cannot tell, was reached: its answer is a failure of another sort than
+silence.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 
-from podpath.evidence.attempts.failures import parse_host
+from podpath.evidence.attempts.failures import parse_host, parse_result
 from podpath.evidence.attempts.outcome import Outcome, add_attempt
 from podpath.evidence.commands.typed import parse_typed
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
@@ -12,6 +17,7 @@ from podpath.evidence.records import Reading
 from podpath.evidence.text.line_ledger import LineLedger
 from podpath.net import protocols
 from podpath.net.addresses import Address
+from podpath.net.failures import NAMES, Ending, FailureKind, Result
 from podpath.net.provenance import Source
 
 _TIMEOUT = re.compile(
@@ -19,10 +25,13 @@ _TIMEOUT = re.compile(
     r"nslookup: "
     r"(?:can't resolve|read: )|\*\* server can't find .*: (?:NXDOMAIN looking up|No answer)|;; reply from unexpected source)"
 )
-_REFUSED = re.compile(r".*(?:connection refused|refused)", re.IGNORECASE)
+_CODE = re.compile(r"status: (?P<code>[A-Z]+)|can't find .*: (?P<told>[A-Z]+)|not found: \d\((?P<number>[A-Z]+)\)")
+_FOUND = re.compile(r"\S+ has (?:IPv6 )?address |Name:\s|\S+\.\s+\d+\s+IN\s+(?:A|AAAA|CNAME)\s")
+_OF_NAMES = NAMES | {FailureKind.NAME_NOT_RESOLVED}
 _ANSWERED = re.compile(
     r";; (?:->>HEADER<<-|Query time|Got answer)|Name:\s|\*\* server can't find .*: (?:NXDOMAIN|SERVFAIL|REFUSED)|"
     r"\S+ has (?:IPv6 )?address |"
+    r"Host \S+ not found: \d\((?:NXDOMAIN|SERVFAIL|REFUSED)\)|"
     r"Non-authoritative|\S+\.\s+\d+\s+IN\s"
 )
 _SERVER = re.compile(
@@ -51,13 +60,28 @@ def read_resolver(source: Source) -> Reading:
     dst, port = _server(ledger)
     if answered or failed:
         place = answered[0] if answered else failed[0]
-        refused = not answered and _REFUSED.match(lines[place]) is not None
-        result = "ok" if answered else "refused" if refused else "timeout"
+        result = _answer(lines) if answered else _error(lines[index] for index in failed)
         add_attempt(ledger, "DNS lookup", (protocols.UDP, dst, port), Outcome(result, lines[place].strip(), place, place))
     for index, line in enumerate(lines):
         if line.strip() and not ledger.is_claimed(index) and not ledger.elide(index):
             ledger.head(index)
     return ledger.close("a line of a resolver's tool")
+
+
+def _answer(lines: Sequence[str]) -> Result:
+    """Say what a name server answered."""
+    matched = [found for found in map(_CODE.search, lines) if found is not None]
+    codes = [found["code"] or found["told"] or found["number"] for found in matched]
+    known = any(_FOUND.match(line) for line in lines)
+    if not codes or known or "NOERROR" in codes:
+        return Ending.OK
+    return FailureKind.NAME_UNKNOWN if codes[0] == "NXDOMAIN" else FailureKind.NAME_SERVER_FAILS
+
+
+def _error(lines: Iterable[str]) -> FailureKind:
+    """Say how no name server was reached: by an error of the network where a line has one, else in silence."""
+    kinds = [kind for kind in map(parse_result, lines) if kind is not None and kind not in _OF_NAMES]
+    return next((kind for kind in kinds if kind is not FailureKind.TIMEOUT), FailureKind.TIMEOUT)
 
 
 def _server(ledger: LineLedger) -> tuple[Address | None, int]:

@@ -21,6 +21,7 @@ PROGRAMS = frozenset(
     ovs-vsctl ovs-ofctl ovs-appctl ovs-dpctl ovs-tcpdump ovsdb-client ovn-nbctl ovn-sbctl
     cat head tail grep egrep zgrep less more ls find awk sed echo printf tee jq yq sort uniq wc cut tr xargs for while if export
     sudo su ssh scp time watch env cd pwd exit logout chroot timeout bash sh vi vim nano cp mv rm mkdir touch chmod ln date sleep
+    psql mysql mysqladmin mariadb redis-cli grpcurl mongo mongosh
     yum dnf apt apt-get rpm dpkg zypper apk pacman snap reboot shutdown kill pkill tuned-adm python python3 make git go
     """.split()  # noqa: SIM905 - a list of words reads best as words
 )  # fmt: skip

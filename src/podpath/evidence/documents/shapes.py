@@ -140,14 +140,18 @@ SHAPES: tuple[Shape, ...] = (
            r"TCP_NODELAY|"
            r"Host \S+:\d+ was|IPv[46]: |Established connection|Operation timed|Immediate connect|About to connect)|"
            r"[<>] (?:HTTP/[\d.]+ \d{3}|(?:GET|POST|HEAD|PUT|DELETE|OPTIONS|PATCH) /\S* HTTP)",
-           r"[<>*](?: .*)?$|[{}] \[|% Total|Dload|\d+ +\d+ |--:--:--"),
+           r"[<>*](?: .*)?$|[{}] \[|\^C|% Total|Dload|\d+ +\d+ |--:--:--"),
     _shape("ping", "ping ping6", r"PING \S+ ?\(|\d+ bytes from |From \S+ icmp_seq|--- .* statistics ---|\d+ packets transmitted|"
            r"(?:rtt|round-trip) min|64 bytes from", r"\^C|pipe \d", blanks=True),
-    _shape("connect", "nc ncat netcat telnet wget",
-           rf"(?:nc|Ncat|telnet|wget): |Connection to \S+ \S+ port|\(UNKNOWN\) \[|Trying {_IP}|--\d{{4}}-\d\d-\d\d|"
+    _shape("connect", "nc ncat netcat telnet wget ssh psql mysql mysqladmin mariadb redis-cli grpcurl mongo mongosh openssl",
+           rf"(?:nc|Ncat|telnet|wget): |ssh: connect to host |kex_exchange_identification: |"
+           rf"Connection (?:reset|closed) by \S+ port |"
+           rf"psql: |could not connect to server: |ERROR 20(?:02|03|05|13) |Could not connect to Redis at |"
+           rf"Failed to dial target host |"
+           rf"Connection to \S+ \S+ port|\(UNKNOWN\) \[|Trying {_IP}|--\d{{4}}-\d\d-\d\d|"
            rf"Connecting to \S+|"
            r"\S+ \(\S+:\d+\) open|Escape character is|HTTP request sent, awaiting|Connected to \S+\.$", r"Connection closed|"
-               r"Resolving |Length: "),
+               r"Resolving |Length: |\s*Is the server running|\s*TCP/IP connections on port|\^C"),
     _shape("dns", "dig nslookup host getent",
            rf";; (?:connection timed out|communications error|->>HEADER|QUESTION|ANSWER|Query time|SERVER|global|Got answer|"
            rf"flags|no servers)|"

@@ -154,7 +154,7 @@ def parse_endpoint(text: str) -> tuple[Address, int | None] | None:
     port = found["port"]
     if port is None:
         return address, None
-    number = int(port) if port.isdigit() and len(port) < 6 else _SERVICES.get(port.lower())
+    number = int(port) if port.isdecimal() and len(port) < 6 else _SERVICES.get(port.lower())
     return None if number is None or number > 65535 else (address, number)
 
 
