@@ -28,6 +28,7 @@ class Meaning(NamedTuple):
     """Below 1 where the message leaves open whether it breaks what is asked about."""
     ask: Ask | None = None
     """What decides, where the message leaves it open."""
+    severity: str = "fault"
 
 
 def find_said(case: Case, *kinds: MessageKind) -> tuple[Message, ...]:
@@ -46,7 +47,7 @@ def tell(name: str, said: Sequence[Message], meaning: Meaning) -> Finding:
     times = sum(message.times for message in said)
     return Finding(
         check=name,
-        severity="fault",
+        severity=meaning.severity,
         claim=meaning.claim,
         evidence=tuple(dict.fromkeys(message.span for message in said))[:QUOTED],
         reasoning=(f"It was said {times} times.",) if times > 1 else (),

@@ -11,6 +11,7 @@ from podpath.evidence.recognition import read
 from podpath.evidence.records import MessageRecord
 from podpath.net.messages import MessageKind
 from podpath.net.provenance import Source
+from tests.evidence.messages.spellings import SPELLINGS, Spelling
 
 
 def source(*lines: str) -> Source:
@@ -106,3 +107,22 @@ def test_no_text_makes_it_fail(lines: list[str], row: object, around: str) -> No
     text = [*lines, f"{around}{row[1]}{around}".replace("\n", " ")]
     for record in find_messages(source(*text)):
         assert 7 <= record.span.line < 7 + len(text)
+
+
+def test_every_row_is_met_by_a_line_of_its_own() -> None:
+    """What nobody ever saw a program print is no row; nor is one whose sign its own pattern cannot meet."""
+    unmet = [
+        (row.kind, row.sign)
+        for row in ROWS
+        if not any(
+            (one.kind, one.sign) == (row.kind, row.sign.strip()) and row.sign in one.line and row.pattern.search(one.line)
+            for one in SPELLINGS
+        )
+    ]
+    assert unmet == []
+
+
+@pytest.mark.parametrize("one", SPELLINGS, ids=lambda one: one.line[:60])
+def test_no_other_kind_claims_a_line(one: Spelling) -> None:
+    """A line tells of its kind, and of no other but those that it is known to tell of besides."""
+    assert {kind for kind, _ in said(one.line)} == {one.kind, *one.others}

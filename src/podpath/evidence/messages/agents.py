@@ -22,7 +22,7 @@ ROWS: tuple[Row, ...] = (
         "connection refused",
         r"(?:127\.0\.0\.1|localhost):(?P<port>50051|50052|6784|10090|10091)[\"/: ].*connection refused",
     ),
-    make_row(MessageKind.AGENT_SOCKET_MISSING, "No Flannel subnet", r"(?i)no flannel subnet"),
+    make_row(MessageKind.AGENT_SOCKET_MISSING, "o flannel subnet", r"[Nn]o flannel subnet"),
     make_row(
         MessageKind.AGENT_SOCKET_MISSING, "calico/node container is running", r"(?P<agent>calico)/node container is running"
     ),
@@ -131,9 +131,9 @@ ROWS: tuple[Row, ...] = (
     make_row(
         MessageKind.BPF_DROP,
         "Policy denied",
-        r"(?P<src>\S+) .*?(?P<reason>Policy denied(?: by denylist)?) (?:DROPPED|by)|"
-        r"drop_reason(?:_desc)?\W+(?P<other>POLICY_DENIED)",
+        r"(?P<src>\S+) .*?(?P<reason>Policy denied(?: by denylist)?) (?:DROPPED|by)",
     ),
+    make_row(MessageKind.BPF_DROP, "POLICY_DENIED", r"drop_reason(?:_desc)?\W+(?P<reason>POLICY_DENIED)"),
     make_row(
         MessageKind.BPF_BACKEND_MISSING,
         "0.0.0.0:0 (",
@@ -176,7 +176,8 @@ ROWS: tuple[Row, ...] = (
     ),
     make_row(MessageKind.ADDRESSES_EXHAUSTED, "NoAvailableAddress", "NoAvailableAddress"),
     make_row(MessageKind.ADDRESSES_EXHAUSTED, "range is full", r"(?:IP|ip|address|provided) ?range is full"),
-    make_row(MessageKind.ADDRESSES_EXHAUSTED, "SubnetFull", r"SubnetFull|SubnetIsFull"),
+    make_row(MessageKind.ADDRESSES_EXHAUSTED, "SubnetFull"),
+    make_row(MessageKind.ADDRESSES_EXHAUSTED, "SubnetIsFull"),
     make_row(
         MessageKind.POOLS_OVERLAP,
         "overlaps with",

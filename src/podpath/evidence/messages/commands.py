@@ -22,7 +22,7 @@ ROWS: tuple[Row, ...] = (
     make_row(
         MessageKind.EXTENSION_MISSING,
         "unknown option",
-        r"ip6?tables\S* v\S+: unknown option \"?(?P<name>--?[\w-]+)",
+        r"ip6?tables\S* v\S+(?: \(\w+\))?: unknown option \"?(?P<name>--?[\w-]+)",
     ),
     make_row(
         MessageKind.TABLE_MISSING,

@@ -122,7 +122,12 @@ ROWS: tuple[Row, ...] = (
     ),
     make_row(
         MessageKind.MTU_TOO_LARGE,
-        "mtu",
-        rf"(?P<device>{_DEVICE}): (?:Invalid MTU (?P<size>\d+)|mtu (?:greater than device maximum|less than device minimum))",
+        "mtu ",
+        rf"(?:(?!Error:)(?P<device>{_DEVICE}): )?\bmtu (?:greater than device maximum|less than device minimum)",
+    ),
+    make_row(
+        MessageKind.MTU_TOO_LARGE,
+        "Invalid MTU ",
+        rf"(?P<device>{_DEVICE}): Invalid MTU (?P<size>\d+) requested",
     ),
 )

@@ -25,10 +25,20 @@ ROWS: tuple[Row, ...] = (
     ),
     make_row(
         MessageKind.ADDRESS_DECLINED,
+        "as an address conflict was detected",
+        rf"address (?P<address>{_ADDRESS}), as an address conflict was detected",
+    ),
+    make_row(
+        MessageKind.ADDRESS_DECLINED,
+        "acd conflict",
+        rf"address=(?P<address>{_ADDRESS}), acd conflict",
+    ),
+    make_row(
+        MessageKind.ADDRESS_DECLINED,
         "already in use",
         r"(?:[Ee]rror, some other host(?: \((?P<mac>[0-9A-Fa-f:]+)\))? already uses|"
         r"[Aa]ddress) (?P<address>\d+\.\d+\.\d+\.\d+)(?:/\d+)?,? "
-        r"(?:is )?already in use (?:by|on|in) (?:another|other|the network|a)",
+        r"(?:cannot be configured because it )?(?:is )?already in use (?:by|on|in) (?:another|other|the network|a)",
     ),
     make_row(
         MessageKind.ADDRESS_DECLINED,

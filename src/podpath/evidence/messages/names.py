@@ -9,7 +9,7 @@ _ADDRESS = r"\[?[0-9a-fA-F:.]+\]?"
 
 ROWS: tuple[Row, ...] = (
     make_row(MessageKind.FORWARDING_LOOP, "plugin/loop: ", r"plugin/loop: (?:Loop|Forwarding loop).*?detected"),
-    make_row(MessageKind.FORWARDING_LOOP, "Maximum number of concurrent DNS queries reached"),
+    make_row(MessageKind.UPSTREAM_SILENT, "Maximum number of concurrent DNS queries reached"),
     make_row(
         MessageKind.UPSTREAM_SILENT,
         "i/o timeout",

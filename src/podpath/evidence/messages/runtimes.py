@@ -103,8 +103,12 @@ ROWS: tuple[Row, ...] = (
     make_row(
         MessageKind.CONTAINER_DEVICE_EXISTS,
         "already exists",
-        r"container veth name (?:provided )?\(?(?P<device>[\w.-]+)\)? already exists|"
-        r"failed to rename \S+ to (?P<other>[\w.-]+): file (?:already )?exists",
+        r"container veth name (?:provided )?\(?\\*\"?(?P<device>[\w.-]+)\\*\"?\)?(?: peer provided \([^)]*\))? already exists",
+    ),
+    make_row(
+        MessageKind.CONTAINER_DEVICE_EXISTS,
+        ": file exists",
+        r"failed to rename \S+ to (?P<device>[\w.-]+): file exists",
     ),
     make_row(
         MessageKind.POOLS_OVERLAP, "could not find an available, non-overlapping IP", r"non-overlapping IPv[46] address pool"

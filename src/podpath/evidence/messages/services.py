@@ -26,9 +26,15 @@ ROWS: tuple[Row, ...] = (
     make_row(
         MessageKind.PROXY_CONFIGURATION_INVALID,
         "kubeproxy.config.k8s.io",
-        r"kubeproxy\.config\.k8s\.io.*?(?P<error>unknown field|strict decoding error|no kind|cannot unmarshal)",
+        r"kubeproxy\.config\.k8s\.io.*?(?P<error>unknown field|strict decoding error|cannot unmarshal)|"
+        r"(?P<other>no kind \S+ is registered for version \S*kubeproxy\.config\.k8s\.io[^\s\\\"]*)",
     ),
-    make_row(MessageKind.PROXY_CONFIGURATION_INVALID, "unknown proxy mode", r"unknown proxy mode[: ]*\"?(?P<mode>\w*)"),
+    make_row(
+        MessageKind.PROXY_CONFIGURATION_INVALID,
+        "blank means the best-available proxy",
+        r"Invalid value: \\*\"(?P<mode>[^\"\\]*)\\*\": must be .*blank means the best-available proxy",
+    ),
+    make_row(MessageKind.PROXY_CONFIGURATION_INVALID, "nknown proxy mode", r"[Uu]nknown proxy mode[: ]*\"?(?P<mode>\w*)"),
     make_row(MessageKind.RESTORE_FAILED, "Failed to execute iptables-restore"),
     make_row(MessageKind.RESTORE_FAILED, "Failed to execute", r"Failed to execute iptables-restore|execute.*nft.*failed"),
     make_row(MessageKind.RESTORE_FAILED, "Sync failed", r"Sync failed"),

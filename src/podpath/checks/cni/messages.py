@@ -1,0 +1,328 @@
+"""Faults of network plugins and their agents that a message of a program or the kernel tells by itself."""
+
+from __future__ import annotations
+
+from podpath.checks.category import Category
+from podpath.checks.finding import Ask
+from podpath.checks.message_check import ASIDE, SPACED, MessageCheck, Value
+from podpath.net.messages import MessageKind as Kind
+
+ROWS: tuple[MessageCheck, ...] = (
+    MessageCheck(
+        name="cni-plugin-missing",
+        title="the CNI configuration names a plugin whose program is not there.",
+        kinds=(Kind.PLUGIN_NOT_FOUND,),
+        categories=(Category.CNI_PROGRAM,),
+        claim="The CNI plugin {plugin} is not installed in {path}, so no pod of the node gets a network.",
+        values=(Value("plugin", default="that the configuration names"), Value("path", default="/opt/cni/bin")),
+        breaks="every new pod of the node",
+        cure="install the plugin's program there",
+        commands=("ls {path}",),
+        what="The runtime looked for a plugin's program in its folder of programs (/opt/cni/bin) and did not find it.",
+        why="No sandbox can be set up: every new pod of the node stays in ContainerCreating. The "
+        "package kubernetes-cni or containernetworking-plugins was not installed or was removed "
+        "(flannel has not shipped `bridge` or `portmap` since 1.0), or the runtime looks in "
+        "another folder.",
+        confirm="ls /opt/cni/bin /usr/lib/cni; cat /etc/cni/net.d/*; containerd config dump | grep -A3 cni",
+        fix="Put the CNI plugins of containernetworking/plugins into the folder that the runtime "
+        "looks in, or point bin_dir (containerd) or plugin_dirs (CRI-O) to where they are.",
+        references="CNI specification, section 2; containerd, docs/cri/config.md",
+    ),
+    MessageCheck(
+        name="cni-configuration-invalid",
+        title="the CNI configuration cannot be read, or asks for what its plugin does not know.",
+        kinds=(Kind.PLUGIN_CONFIGURATION_INVALID,),
+        categories=(Category.CNI_CONFIGURATION,),
+        claim="The CNI configuration is not usable{error}.",
+        values=(Value("error", names=("error", "name", "file"), frame=ASIDE),),
+        breaks="every pod that the configuration is for",
+        cure="correct the configuration",
+        commands=("python3 -m json.tool < /etc/cni/net.d/FILE",),
+        what="A file of /etc/cni/net.d is no valid JSON, lacks `type`, has a cniVersion that its "
+        "plugin does not speak, or a NetworkAttachmentDefinition that a pod names does not exist.",
+        why="The runtime leaves the file out or refuses the pod: the node stays NotReady, or its "
+        "new pods stay in ContainerCreating.",
+        confirm="for f in /etc/cni/net.d/*; do echo $f; python3 -m json.tool < $f; done; podpath protect chain lint",
+        fix="Correct the file (a comma too many, a missing bracket), or its cniVersion; what an "
+        "agent writes from a ConfigMap is put right there.",
+        references="CNI specification, section 1; libcni, ConfListFromBytes",
+    ),
+    MessageCheck(
+        name="addresses-exhausted",
+        title="there is no address left to give.",
+        kinds=(Kind.ADDRESSES_EXHAUSTED,),
+        categories=(Category.IPAM,),
+        claim="There is no address left to give{pool}: the range is used up, or stale allocations hold it.",
+        values=(Value("pool", names=("range",), frame=ASIDE),),
+        breaks="every new pod that needs an address of the range",
+        cure="free stale allocations, or enlarge the range",
+        commands=("ls /var/lib/cni/networks/*",),
+        what="An IPAM plugin, a cloud's subnet, a network's pool or a DHCP server has no free address.",
+        why="The range is too small, or addresses of pods that are gone were never given back: "
+        "host-local keeps a file for each in /var/lib/cni/networks, Calico and Whereabouts keep "
+        "allocations, a cloud's subnet is full. New pods get no network.",
+        confirm="ls /var/lib/cni/networks/* | wc -l; crictl pods -q | wc -l\n"
+        "calicoctl ipam check; kubectl get ippools.whereabouts.cni.cncf.io -A; aws ec2 "
+        "describe-subnets (AvailableIpAddressCount)",
+        fix="Remove what nobody uses any more (the files of host-local whose container is gone), "
+        "or give a larger range or a further subnet.",
+        references="plugins/ipam/host-local of containernetworking/plugins; Amazon VPC CNI, "
+        "docs/troubleshooting.md; calicoctl ipam check",
+    ),
+    MessageCheck(
+        name="address-allocated-twice",
+        title="the address that a pod or container asks for is taken.",
+        kinds=(Kind.ADDRESS_ALLOCATED_TWICE,),
+        categories=(Category.IPAM,),
+        claim="The address{address} that was asked for is allocated to another container already.",
+        values=(Value("address", frame=SPACED),),
+        breaks="the pod or container that asks for it",
+        cure="free the stale allocation, or ask for another address",
+        what="A fixed address is asked for (an annotation, --ip, runtimeConfig) that the IPAM "
+        "plugin has given to somebody, often to an earlier container of the same pod.",
+        why="The plugin refuses, so the pod or container does not start. A sandbox that was not "
+        "torn down in order keeps its address.",
+        confirm="grep -r . /var/lib/cni/networks/*/ADDRESS; docker network inspect NETWORK",
+        fix="Remove the stale allocation, or ask for another address.",
+        references="plugins/ipam/host-local/backend/allocator of containernetworking/plugins",
+    ),
+    MessageCheck(
+        name="pod-range-missing",
+        title="the node has no pod range, so its network agent cannot start.",
+        kinds=(Kind.POD_RANGE_MISSING,),
+        categories=(Category.POD_CIDR,),
+        claim="The node{node} has no pod range (spec.podCIDR), so its network agent cannot set up its network.",
+        values=(Value("node", frame=SPACED),),
+        breaks="every pod of the node",
+        cure="let the controller manager assign pod ranges",
+        commands=("kubectl get nodes -o custom-columns=N:.metadata.name,C:.spec.podCIDR",),
+        what="The agent waits for Node.spec.podCIDR, and the node has none.",
+        why="The controller manager assigns it: without --allocate-node-cidrs and --cluster-cidr "
+        "(kubeadm init --pod-network-cidr), or with all ranges given out, nodes stay without one; "
+        "the agent ends or waits and no pod gets a network.",
+        confirm="kubectl get nodes -o custom-columns=N:.metadata.name,C:.spec.podCIDR\n"
+        "grep -E 'cidr' /etc/kubernetes/manifests/kube-controller-manager.yaml",
+        fix="Give the controller manager --allocate-node-cidrs=true and --cluster-cidr, the one "
+        "that the plugin has; enlarge the range or shrink --node-cidr-mask-size where it is used "
+        'up; kubectl patch node NODE -p \'{"spec":{"podCIDR":"10.244.1.0/24"}}\' helps at once.',
+        references="flannel, Documentation/troubleshooting.md; kube-controller-manager, --cluster-cidr",
+    ),
+    MessageCheck(
+        name="agent-interface-missing",
+        title="the network agent finds no interface or address to use.",
+        kinds=(Kind.INTERFACE_NOT_FOUND,),
+        categories=(Category.TUNNEL_ENDPOINT, Category.NO_ROUTE, Category.CNI_AGENT),
+        claim="The network agent finds no interface to use{device}.",
+        values=(Value("device", names=("device", "name", "other"), frame=ASIDE),),
+        breaks="the pod network of the node",
+        cure="name an interface that the node has, or set a default route",
+        commands=("ip -br addr; ip route show default",),
+        what="Flannel, Calico, Cilium or k3s looks for the interface by name, by regular "
+        "expression or by the default route, and finds none.",
+        why="The interface has another name on this node, has no address yet, or the host has no "
+        "default route. The agent ends or waits.",
+        confirm="ip -br addr; ip route show default",
+        fix="Name an interface or pattern that every node has (flannel --iface, "
+        "IP_AUTODETECTION_METHOD of Calico, devices of Cilium), or set a default route.",
+        references="flannel, Documentation/configuration.md (--iface); Calico, Configuring node IP autodetection",
+    ),
+    MessageCheck(
+        name="agent-not-running",
+        title="a CNI plugin cannot reach its own agent on the node.",
+        kinds=(Kind.AGENT_SOCKET_MISSING, Kind.SUBNET_FILE_MISSING),
+        categories=(Category.CNI_AGENT, Category.CNI_CONFIGURATION),
+        claim="The CNI plugin cannot reach its agent on the node{file}: it does not run, or another plugin replaced it.",
+        values=(Value("file", names=("file", "agent"), frame=ASIDE),),
+        breaks="every new pod of the node",
+        cure="start the agent, or remove the configuration of a plugin that is no longer used",
+        commands=("ls /etc/cni/net.d",),
+        certainty=0.6,
+        ask=Ask(
+            fact="why the network agent does not run on the node",
+            command="kubectl get pods -A -o wide; kubectl logs -n NAMESPACE AGENT-POD --previous; ls /etc/cni/net.d",
+            decides="its own log names the cause; no such pod: the configuration is a leftover",
+        ),
+        what="The plugin asks its agent by a socket, or reads a file that the agent writes "
+        "(subnet.env of flannel, nodename of Calico), and it is not there.",
+        why="The agent's pod does not run on the node or has not come up; or the configuration in "
+        "/etc/cni/net.d is that of a plugin which was removed. Every new pod of the node stays in "
+        "ContainerCreating; why the agent does not run stands in its own log.",
+        confirm="kubectl get pods -A -o wide | grep -E 'cilium|calico|flannel|weave|aws-node|kube-ovn|multus'; ls /etc/cni/net.d",
+        fix="Mend the agent (kubectl logs of its pod tells why it does not run). Of a plugin that "
+        "was removed delete the file in /etc/cni/net.d.",
+        references="flannel, Documentation/troubleshooting.md; Calico, /var/lib/calico/nodename",
+    ),
+    MessageCheck(
+        name="cni-not-ready",
+        title="the runtime has no network configuration yet.",
+        kinds=(Kind.PLUGIN_NOT_READY,),
+        categories=(Category.CNI_CONFIGURATION, Category.CNI_AGENT),
+        claim="The container runtime finds no usable CNI configuration, so the node is not ready.",
+        breaks="every pod of the node that needs a network",
+        cure="install the network plugin, or mend its agent or its file",
+        certainty=0.4,
+        ask=Ask(
+            fact="what stands in the folder of CNI configurations, and whether the network agent runs",
+            command="ls -l /etc/cni/net.d; cat /etc/cni/net.d/*; kubectl get pods -A -o wide",
+            decides="an empty folder: the agent has not written its file; an invalid file: it is the cause",
+        ),
+        what="`cni plugin not initialized`, `cni config uninitialized` or `no networks found in "
+        "/etc/cni/net.d`: the folder holds no usable file.",
+        why="No network plugin was installed, its agent has not written its file since it does not "
+        "run, the file is invalid, or the runtime looks in another folder. The node stays NotReady "
+        "and starts only pods of the host's network.",
+        confirm="ls -l /etc/cni/net.d; kubectl get pods -A -o wide | grep NODE; crictl info | grep "
+        "-A3 cniconfig; journalctl -u containerd | grep -i cni",
+        fix="Install the network plugin, mend its agent or its file, and restart the runtime where it does not watch the folder.",
+        references="kubelet, runtime network not ready; containerd, docs/cri/config.md",
+    ),
+    MessageCheck(
+        name="agent-forbidden",
+        title="the API server forbids a network agent what it needs.",
+        kinds=(Kind.AGENT_FORBIDDEN, Kind.AGENT_UNAUTHORIZED),
+        categories=(Category.CNI_AGENT,),
+        claim="The API server refuses {account} what it needs{resource}.",
+        values=(
+            Value("account", names=("account", "user"), default="the network agent"),
+            Value("resource", names=("resource", "error"), frame=ASIDE),
+        ),
+        breaks="what the agent should program",
+        cure="give the service account the role of the version that runs",
+        what="The role of an agent's service account lacks a resource or verb (`is forbidden: User "
+        "... cannot list resource`), or its token is no longer accepted (`connection is "
+        "unauthorized`).",
+        why="The agent or the plugin that acts for it sees no pods, nodes or services, so it "
+        "programs nothing, or refuses every new pod. It happens after an upgrade of the plugin "
+        "without its new ClusterRole, with a binding to another namespace, or with a stale "
+        "kubeconfig.",
+        confirm="kubectl auth can-i list nodes --as system:serviceaccount:NAMESPACE:ACCOUNT; "
+        "kubectl get clusterrolebinding -o wide",
+        fix="Apply the plugin's whole manifest of the version that runs, ClusterRole and binding "
+        "included. For a stale token restart the agent's pod, which writes its kubeconfig anew.",
+        references="Kubernetes, Using RBAC Authorization; Calico, issues of the CNI plugin's token",
+    ),
+    MessageCheck(
+        name="datapath-action-refused",
+        title="the kernel's Open vSwitch refuses an action that its controller needs.",
+        kinds=(Kind.DATAPATH_ACTION_REFUSED,),
+        categories=(Category.KERNEL_MODULE, Category.KERNEL_BUG),
+        claim="The kernel's openvswitch module refuses flows that user space needs ({error}), so their packets are dropped.",
+        values=(Value("error"),),
+        breaks="what those flows were for: services and NAT above all",
+        cure="run a kernel or module that fits the version of Open vSwitch",
+        commands=("uname -r; modinfo openvswitch; ovs-vsctl --version",),
+        what="`openvswitch: netlink: Flow actions may not be safe on all matching packets` or an "
+        "unknown attribute: user space asked for a flow that the module of this kernel does not "
+        "know or allow.",
+        why="OVN's load balancers and NAT need ct with nat actions; an old or in-tree module lacks "
+        "them, so the flow is never installed and its packets are dropped, while plain forwarding "
+        "works.",
+        confirm="dmesg | grep openvswitch; modinfo openvswitch; ovs-appctl dpctl/show; uname -r; ovs-vsctl --version",
+        fix="Run a kernel whose openvswitch module has what the version of OVS and OVN needs, or "
+        "install the module of that version.",
+        references="net/openvswitch/flow_netlink.c; Open vSwitch FAQ, Releases",
+    ),
+    MessageCheck(
+        name="kubelet-refuses",
+        title="the kubelet does not start, and says why.",
+        kinds=(Kind.KUBELET_REFUSES,),
+        categories=(Category.OTHER, Category.APPLICATION),
+        claim="The kubelet refuses to start: {error}.",
+        values=(Value("error"),),
+        breaks="every pod of the node",
+        cure="mend what the kubelet names",
+        commands=("journalctl -u kubelet -n 50",),
+        what="Swap is on, the cgroup drivers of kubelet and runtime differ, the runtime's socket "
+        "does not answer, a flag or file is not valid.",
+        why="Without the kubelet the node starts no pod: the network agent, kube-proxy and all else are missing.",
+        confirm="systemctl status kubelet; journalctl -u kubelet -n 50; swapon --show",
+        fix="swapoff -a and remove it from /etc/fstab (zram too), or allow it; use one cgroup driver; mend the flag or file.",
+        references="Kubernetes, Troubleshooting kubeadm; kubelet, failSwapOn",
+    ),
+    MessageCheck(
+        name="container-name-taken",
+        title="a container of an earlier start keeps the name that a new one needs.",
+        kinds=(Kind.NAME_TAKEN,),
+        categories=(Category.OTHER,),
+        claim="An old container keeps the name {container}, so the new one is not created.",
+        values=(Value("container", names=("name",), default="of the new one"),),
+        breaks="what that container should run",
+        cure="remove the exited container",
+        commands=("docker rm {container}",),
+        what="`Conflict. The container name is already in use`: the runtime holds an exited container of that name.",
+        why="The kubelet or compose cannot create the new container, so what it should run stays "
+        "away; refused connections are its shadow.",
+        confirm="docker ps -a | grep NAME",
+        fix="docker rm -f NAME of the exited container; find why it was not removed (a full disk, "
+        "a daemon restarted on the way).",
+        references="moby, daemon/names.go",
+    ),
+    MessageCheck(
+        name="bpf-not-loaded",
+        title="a BPF program of the network agent cannot be compiled or loaded.",
+        kinds=(Kind.BPF_LOAD_FAILED,),
+        categories=(Category.BPF, Category.CNI_AGENT, Category.KERNEL_BUG),
+        claim="The network agent cannot load its BPF programs, so the ones that are missing carry no packet.",
+        breaks="pods and services whose programs are missing or old",
+        cure="read why the verifier or the compiler refuses, and run a kernel that the agent supports",
+        commands=("uname -r; mount -t bpf; bpftool prog",),
+        certainty=0.7,
+        ask=Ask(
+            fact="whether the programs were loaded at a later attempt",
+            command="cilium status --verbose; cilium endpoint list; tc filter show dev DEV ingress",
+            decides="endpoints that are not ready, devices without a program: it is the cause",
+        ),
+        what="`Unable to compile BPF program`, `Failed to load BPF`, an error of the verifier, or a BPF "
+        "filesystem that is not mounted.",
+        why="The kernel is older than the agent needs or lacks an option, the verifier of a new kernel "
+        "refuses a program, /sys/fs/bpf is not mounted in the agent's container, or memory for maps "
+        "is limited. Devices keep the old program or have none.",
+        confirm="cilium status --verbose; kubectl -n kube-system logs AGENT-POD | grep -iA20 verifier; uname -r",
+        fix="Take a version of kernel and agent that fit, mount the BPF filesystem (mount bpffs -t bpf "
+        "/sys/fs/bpf), raise the limit of locked memory; then restart the agent.",
+        references="Cilium, System requirements; Calico, Enable the eBPF data plane; kernel/bpf/verifier.c",
+    ),
+    MessageCheck(
+        name="gateway-unreachable",
+        title="a network agent waits for the gateway of its own network, which does not answer.",
+        kinds=(Kind.GATEWAY_UNREACHABLE,),
+        categories=(Category.TUNNEL_BLOCKED, Category.TUNNEL_CONFIGURATION, Category.CNI_AGENT),
+        claim="The gateway {address} of the network between nodes and pods does not answer this node.",
+        values=(Value("address", default="of the agent"),),
+        breaks="pods of the node: the agent starts none before the gateway answers",
+        cure="find where the packets to the gateway end",
+        certainty=0.4,
+        ask=Ask(
+            fact="where the packets to the gateway end",
+            command="ip route get GATEWAY; ovs-vsctl show; ovs-appctl ofproto/trace br-int FLOW; ovn-sbctl show",
+            decides="no route or device on the node: the agent; a chassis that is missing: its controller; "
+            "packets that leave and do not arrive: the tunnel is blocked",
+        ),
+        what="`network not ready after 195 ping to gateway`, `failed to ping ovn0 gateway`: kube-ovn's agent "
+        "asks the gateway of the join network by ICMP and gets no answer.",
+        why="ovn-controller is not connected or has no flows, the module openvswitch does not fit, the tunnel "
+        "(Geneve, UDP 6081) is blocked, or a firewall drops ICMP on ovn0. The agent ends and starts again.",
+        confirm="ip addr show ovn0; ovs-vsctl show; ovn-sbctl show; dmesg -T | grep openvswitch",
+        fix="Mend what the trace ends at: restart ovn-controller, open UDP 6081 between nodes, give the kernel "
+        "a module that fits Open vSwitch.",
+        references="kube-ovn, pkg/daemon/ovs.go; ovn-architecture(7)",
+    ),
+    MessageCheck(
+        name="peers-seeded-apart",
+        title="peers of Weave Net gave out addresses of two different beginnings.",
+        kinds=(Kind.PEERS_INCONSISTENT,),
+        categories=(Category.IPAM, Category.TUNNEL_CONFIGURATION),
+        claim="Peers of Weave Net share out addresses of two different beginnings, so they refuse to connect.",
+        breaks="pods of the peers that refuse each other",
+        cure="reset the peers that began by themselves",
+        commands=("weave status ipam; weave status connections",),
+        what="`IP allocation was seeded by different peers`: two parts of the network each believe that "
+        "they have the whole range to give out.",
+        why="Nodes that could not reach each other when they first started (or whose data was kept from an "
+        "older cluster) each began an allocation. Peers that find out close their connection.",
+        confirm="kubectl exec -n kube-system WEAVE-POD -c weave -- /home/weave/weave --local status connections",
+        fix="On the nodes of the smaller part: delete /var/lib/weave/weave-netdata.db and restart weave (the "
+        "pods there get new addresses). Let all nodes reach each other by TCP and UDP 6783 first.",
+        references="Weave Net, IP addresses, routes and networks: the seed consensus",
+    ),
+)

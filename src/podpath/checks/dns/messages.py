@@ -1,0 +1,95 @@
+"""Faults of names that a message of a program or the kernel tells by itself."""
+
+from __future__ import annotations
+
+from podpath.checks.category import Category
+from podpath.checks.finding import Ask
+from podpath.checks.message_check import SPACED, MessageCheck, Value
+from podpath.net.messages import MessageKind as Kind
+
+ROWS: tuple[MessageCheck, ...] = (
+    MessageCheck(
+        name="resolver-loop",
+        title="the cluster's DNS server forwards to itself.",
+        kinds=(Kind.FORWARDING_LOOP,),
+        categories=(Category.DNS_CONFIGURATION,),
+        claim="The cluster's DNS server forwards questions to itself, by a resolv.conf that names a loopback address.",
+        breaks="all names",
+        cure="let kubelet and CoreDNS use a resolv.conf that names real servers",
+        commands=("kubectl -n kube-system get cm coredns -o yaml",),
+        what="CoreDNS' plugin loop saw its own question come back, or dnsmasq reached its limit of concurrent questions.",
+        why="It forwards to /etc/resolv.conf, which names a stub on loopback (127.0.0.53 of "
+        "systemd-resolved, 127.0.0.1), in the pod's namespace CoreDNS itself; or to an address "
+        "that leads back to the service. CoreDNS ends, and no name is resolved.",
+        confirm="kubectl -n kube-system get cm coredns -o yaml | grep forward; cat /etc/resolv.conf; ls -l /etc/resolv.conf",
+        fix="Set resolvConf: /run/systemd/resolve/resolv.conf in the kubelet's configuration, or "
+        "name real servers after `forward .`.",
+        references="CoreDNS, plugin/loop; Kubernetes, Debugging DNS Resolution, Known issues",
+    ),
+    MessageCheck(
+        name="resolver-loopback",
+        title="a program asks a name server on its own loopback, and none answers there.",
+        kinds=(Kind.RESOLVER_IS_LOOPBACK, Kind.RESOLV_CONF_MISSING),
+        categories=(Category.DNS_CONFIGURATION,),
+        claim="Names are asked from {server}, where none answers: resolv.conf is missing, empty or names a loopback stub.",
+        values=(Value("server", names=("server", "file"), default="loopback"),),
+        breaks="all names that this program asks for",
+        cure="name a server in resolv.conf that can be reached from there",
+        commands=("ls -l /etc/resolv.conf; cat /etc/resolv.conf",),
+        what="`lookup ... on [::1]:53` is what Go's resolver does without a usable resolv.conf; "
+        "127.0.0.53 is systemd-resolved's stub, which exists only in the host's own namespace; "
+        "`open .../resolv.conf: no such file` is the kubelet's or the runtime's.",
+        why="Every name fails at once. The file was copied into a container or chroot, is empty, "
+        "missing or a dangling link, or the stub does not run.",
+        confirm="cat /etc/resolv.conf; ls -l /etc/resolv.conf; systemctl status systemd-resolved; ss -lunp | grep ':53 '",
+        fix="Name servers that can be reached from there; kubelet's resolvConf: "
+        "/run/systemd/resolve/resolv.conf; start systemd-resolved.",
+        references="Go, net/dnsconfig_unix.go (defaultNS); systemd-resolved(8)",
+    ),
+    MessageCheck(
+        name="upstream-silent",
+        title="the name server that the cluster's DNS forwards to does not answer.",
+        kinds=(Kind.UPSTREAM_SILENT, Kind.UPSTREAM_REFUSES),
+        categories=(Category.DNS_UPSTREAM, Category.DNS_CONFIGURATION),
+        claim="The name server{server}, to which the cluster's DNS forwards, does not answer it.",
+        values=(Value("server", frame=SPACED),),
+        breaks="names outside the cluster, always or now and then",
+        cure="forward to a server that answers, or mend the way to it",
+        commands=("dig @{server} example.org +time=2",),
+        certainty=0.6,
+        ask=Ask(
+            fact="whether the upstream name server answers the node and a pod",
+            command="dig @SERVER example.org +time=2   # on the node, and in a pod; cat /etc/resolv.conf",
+            decides="neither: the server or a firewall before it; only the node: the pod's way out is broken",
+        ),
+        what="CoreDNS or nodelocaldns logs `i/o timeout` or a refusal for questions that it sent on.",
+        why="The server was retired or is overloaded, a firewall or security group drops the "
+        "questions, or the pod's own way out is broken (no masquerading, a broken overlay). Names "
+        "outside the cluster fail, or take seconds where another server answers.",
+        confirm="From the node and from a pod: dig @SERVER example.org +time=2; kubectl -n "
+        "kube-system get cm coredns -o yaml; cat /etc/resolv.conf",
+        fix="Take servers that answer (forward, or the node's resolv.conf), or mend the way to "
+        "them where only the node reaches them.",
+        references="CoreDNS, plugin/forward; Kubernetes, Customizing DNS Service",
+    ),
+    MessageCheck(
+        name="resolv-conf-limit",
+        title="the resolv.conf of pods is longer than allowed, and parts are left out.",
+        kinds=(Kind.RESOLV_CONF_LIMIT,),
+        categories=(Category.DNS_CONFIGURATION,),
+        claim="The node's resolv.conf has more name servers or search domains than pods may have; the kubelet leaves some out.",
+        breaks="names that only the omitted servers or domains know",
+        cure="shorten the node's resolv.conf",
+        certainty=0.2,
+        ask=Ask(
+            fact="whether the omitted name servers or search domains are needed",
+            command="cat /etc/resolv.conf; kubectl exec POD -- cat /etc/resolv.conf",
+            decides="a needed one is missing in the pod: it is the cause",
+        ),
+        what="The kubelet takes at most three name servers, and a limited list of search domains.",
+        why="What is left out is not asked: where the server or domain that knows a name is among it, that name fails.",
+        confirm="cat /etc/resolv.conf on the node and in a pod",
+        fix="Remove name servers or search domains from the node's resolv.conf, or give kubelet a file of its own.",
+        references="Kubernetes, Debugging DNS Resolution, Known issues; resolv.conf(5)",
+    ),
+)

@@ -1,0 +1,218 @@
+"""Faults of devices and neighbors that a message of a program or the kernel tells by itself."""
+
+from __future__ import annotations
+
+from podpath.checks.category import Category
+from podpath.checks.finding import Ask
+from podpath.checks.message_check import ASIDE, MessageCheck, Value
+from podpath.net.messages import MessageKind as Kind
+
+ROWS: tuple[MessageCheck, ...] = (
+    MessageCheck(
+        name="bridge-address-stale",
+        title="a bridge of pods keeps an address of an older pod range, so the CNI plugin refuses to use it.",
+        kinds=(Kind.BRIDGE_ADDRESS_DIFFERS,),
+        categories=(Category.BRIDGE_CONFIGURATION, Category.POD_CIDR),
+        claim="The bridge {bridge} keeps an address of an older pod range; the CNI plugin wants {address} and starts no pod.",
+        values=(Value("bridge", default="cni0"), Value("address", default="another address")),
+        breaks="every new pod of the node: it stays in ContainerCreating",
+        cure="delete the stale bridge; the plugin makes it anew",
+        commands=("ip link delete {bridge}",),
+        what="The CNI plugin `bridge` found its bridge (cni0) with an address that is not the "
+        "gateway of the pod range it was given.",
+        why="The plugin never changes an address that is there: every new pod of the node fails to "
+        "start with `already has an IP address different from`. It happens after a cluster was "
+        "reset, the network plugin or the pod range changed, or a node got another podCIDR, and "
+        "the old bridge was left behind.",
+        confirm="ip addr show cni0; cat /run/flannel/subnet.env\nkubectl get node NODE -o jsonpath='{.spec.podCIDR}'",
+        fix="ip link delete cni0     # the plugin makes it anew with the next pod\n"
+        "Where flannel is used delete flannel.1 as well, and restart what still runs in the old "
+        "range.",
+        references="ensureAddr in plugins/main/bridge/bridge.go of containernetworking/plugins",
+    ),
+    MessageCheck(
+        name="device-hangs",
+        title="the kernel reports that a network card's transmit queue hangs.",
+        kinds=(Kind.DEVICE_RESET, Kind.TRANSMIT_TIMEOUT),
+        categories=(Category.NIC_DRIVER,),
+        claim="The network card {device} hangs: its driver{driver} reports that packets are not sent and resets it.",
+        values=(Value("device", default="DEV"), Value("driver", frame=ASIDE)),
+        breaks="everything that goes through the card, for the time of each hang",
+        cure="switch segmentation offload off, and update driver and firmware",
+        commands=("ethtool -K {device} tso off gso off gro off",),
+        what="`Detected Hardware Unit Hang`, `NETDEV WATCHDOG ... transmit queue timed out` or `TX "
+        "timeout`: the card took packets and never reported them as sent.",
+        why="The driver resets the card, over and over: the host loses its network for seconds or "
+        "altogether. Known with e1000e and segmentation offload, r8169, some virtual cards, power "
+        "saving (ASPM) and old firmware.",
+        confirm="dmesg -T | grep -iE 'hang|watchdog|timed out|reset adapter'; ethtool -i DEV; ethtool -k DEV; ethtool -S DEV",
+        fix="ethtool -K DEV tso off gso off gro off; update driver and firmware; boot with "
+        "pcie_aspm=off\n"
+        "Keep the setting in the device's configuration (post-up, a .link file, NetworkManager's "
+        "ethtool.*).",
+        references="drivers/net/ethernet/intel/e1000e/netdev.c, e1000_print_hw_hang; net/sched/sch_generic.c, dev_watchdog",
+    ),
+    MessageCheck(
+        name="vrrp-conflict",
+        title="another router in the same network uses the same VRRP id.",
+        kinds=(Kind.VRRP_CONFLICT,),
+        categories=(Category.DUPLICATE_ADDRESS, Category.LOAD_BALANCER, Category.OTHER),
+        claim="Another VRRP router uses this virtual router id{address}, so keepalived does not hold its address.",
+        values=(Value("address", frame=ASIDE),),
+        breaks="the virtual address",
+        cure="take a virtual_router_id that is free in the network",
+        what="Keepalived receives advertisements of its own virtual router id that name other addresses or another password.",
+        why="Two groups with one virtual_router_id in one network take each other for peers: the "
+        "one with the lower priority gives its address up, or both answer, so the virtual address "
+        "is not reachable or moves.",
+        confirm="tcpdump -nn -i DEV vrrp     # who sends which vrid\ngrep -r virtual_router_id /etc/keepalived",
+        fix="Choose a virtual_router_id that nobody else has in the network, the same on all nodes "
+        "of the group, and restart keepalived.",
+        references="RFC 5798 section 5.2.3; keepalived.conf(5), virtual_router_id",
+    ),
+    MessageCheck(
+        name="parent-device",
+        title="the parent device of a macvlan, ipvlan, VLAN or bridge network is missing or taken.",
+        kinds=(Kind.MASTER_DEVICE_MISSING, Kind.PARENT_DEVICE_BUSY),
+        categories=(Category.MACVLAN_PARENT, Category.CNI_CONFIGURATION, Category.LINK_DOWN, Category.BRIDGE_CONFIGURATION),
+        claim="The network's parent device {device} is missing or in use by another network.",
+        values=(Value("device", names=("device", "sort")),),
+        breaks="pods and containers of that network",
+        cure="name a device that is there and free",
+        commands=("ip -br link",),
+        what="The configuration names a master that does not exist on this node, or one that "
+        "another network or bridge has already.",
+        why="The plugin cannot make the pod's device. Names of cards differ from node to node and "
+        "change with kernels and slots; a device is port of a bridge or parent of macvlan or of "
+        "ipvlan, not of two of these.",
+        confirm="ip -br link; ip -d link show DEV; docker network ls; kubectl get net-attach-def -A -o yaml | grep master",
+        fix="Name a device that each node has; give the second network a VLAN device or another mode.",
+        references="plugins/main/macvlan of containernetworking/plugins; Docker, Macvlan network driver",
+    ),
+    MessageCheck(
+        name="checksum-fails",
+        title="the kernel sees packets with wrong checksums.",
+        kinds=(Kind.CHECKSUM_FAILED,),
+        categories=(Category.TUNNEL_CHECKSUM, Category.NIC_DRIVER),
+        claim="Packets arrive with wrong checksums{device}: an offload computes them wrongly.",
+        values=(Value("device", names=("device", "src"), frame=ASIDE),),
+        breaks="packets of that path: they are dropped by their receiver",
+        cure="switch the checksum offload of the tunnel or card off",
+        commands=("ethtool -K DEV tx-checksum-ip-generic off",),
+        what="`hw csum failure` or `UDP: bad checksum`: the card's or the packet's own sum does not fit.",
+        why="An offload that the driver, the tunnel or the virtual card gets wrong: such packets are dropped by their receiver.",
+        confirm="ethtool -k DEV | grep -E 'checksum|offload'; nstat -az UdpInCsumErrors "
+        "TcpInCsumErrors; tcpdump -vv | grep 'bad .*cksum'",
+        fix="ethtool -K DEV tx-checksum-ip-generic off (flannel.1, vxlan.calico), or rx off on the "
+        "card; update driver and kernel.",
+        references="net/core/dev.c, netdev_rx_csum_fault; net/ipv4/udp.c, __udp4_lib_rcv",
+    ),
+    MessageCheck(
+        name="bond-broken",
+        title="a bond has no working link, or no partner.",
+        kinds=(Kind.BOND_WITHOUT_LINK, Kind.BOND_WITHOUT_PARTNER),
+        categories=(Category.BONDING, Category.LINK_DOWN),
+        claim="The bond {bond} has no active link or no LACP partner.",
+        values=(Value("bond"),),
+        breaks="everything that goes over the bond",
+        cure="set up LACP on the switch, or mend the links",
+        commands=("cat /proc/net/bonding/{bond}",),
+        what="`running without any active interface` or `No 802.3ad response from the link partner`.",
+        why="Without an active slave nothing is sent; in mode 802.3ad the switch has no LACP on "
+        "these ports, so that it drops or floods frames.",
+        confirm="cat /proc/net/bonding/BOND; ip -d link show BOND",
+        fix="Set up LACP on the switch's ports, or another mode of the bond; mend cables and ports.",
+        references="Documentation/networking/bonding.rst; drivers/net/bonding/bond_3ad.c",
+    ),
+    MessageCheck(
+        name="device-held",
+        title="the kernel waits for a device to become free.",
+        kinds=(Kind.DEVICE_HELD,),
+        categories=(Category.KERNEL_BUG,),
+        claim="The kernel waits without end for the device {device} to become free: a bug that blocks all network namespaces.",
+        values=(Value("device"),),
+        breaks="start and end of every pod on the node",
+        cure="reboot, into a kernel with the fix",
+        commands=("uname -r",),
+        what="`unregister_netdevice: waiting for lo to become free. Usage count = 1`: a reference "
+        "to a device of a namespace that is gone was not given back.",
+        why="Until it is, no network namespace can be made or removed: pods and containers hang at start and end.",
+        confirm="dmesg -T | grep 'become free'; uname -r; ps -eo stat,wchan:30,cmd | grep ' D'",
+        fix="Reboot, and run a kernel with the fix (the causes are bugs of one version each: IPv6 "
+        "routes, TCP metrics, SCTP, hairpin bridges).",
+        references="net/core/dev.c, netdev_wait_allrefs_any",
+    ),
+    MessageCheck(
+        name="container-device",
+        title="a container's or tunnel's device cannot be made.",
+        kinds=(Kind.TUNNEL_DEVICE_FAILED, Kind.CONTAINER_DEVICE_EXISTS),
+        categories=(Category.TUNNEL_CONFIGURATION, Category.KERNEL_MODULE, Category.OTHER),
+        claim="A device for the network cannot be made{error}.",
+        values=(Value("error", names=("error", "device", "other"), frame=ASIDE),),
+        breaks="containers of that network on this host",
+        cure="delete the stale device",
+        commands=("ip -d link show type vxlan",),
+        what="The device exists already (`file exists`): a stale VXLAN interface of an overlay, a "
+        "veth that was left behind; or the kernel has no such kind.",
+        why="The sandbox fails. A swarm's stale VXLAN device stays in the host or in a namespace "
+        "that is gone, or another network has the same VNI.",
+        confirm="ip -d link show type vxlan; ls /var/run/docker/netns; for n in "
+        "/var/run/docker/netns/*; do nsenter --net=$n ip -d link; done",
+        fix="Delete the stale device (ip link delete NAME) or unmount the namespace, or give the network another VNI.",
+        references="libnetwork, drivers/overlay",
+    ),
+    MessageCheck(
+        name="lease-not-offered",
+        title="a DHCP client gets no lease.",
+        kinds=(Kind.LEASE_NOT_OFFERED, Kind.LEASE_REFUSED),
+        categories=(
+            Category.MAC_NOT_ALLOWED,
+            Category.VLAN,
+            Category.OUTSIDE_NODE,
+            Category.TUNNEL_BLOCKED,
+            Category.HOST_FIREWALL,
+            Category.IPAM,
+        ),
+        claim="A DHCP client gets no lease: no server answers it, or it refuses the address.",
+        breaks="the host or pod that has no address",
+        cure="find the hop at which request or answer is lost",
+        certainty=0.2,
+        ask=Ask(
+            fact="where the DHCP request or its answer is lost",
+            command="tcpdump -nn -e -i DEV port 67 or port 68   # on the bridge, the uplink and the server",
+            decides="the last place that shows the request or the answer is before the fault",
+        ),
+        what="No DHCPOFFER came, or the server answered with DHCPNAK.",
+        why="Broadcasts do not reach a server, or its answer does not come back: a VLAN, a switch "
+        "that drops MACs it does not know, a firewall of the bridge, wrong checksums; a NAK means "
+        "that the address does not fit the network where the client is now.",
+        confirm="tcpdump -nn -e -i DEV port 67 or port 68     # on each hop",
+        fix="Mend the hop at which the request or the answer is seen last.",
+        references="RFC 2131",
+    ),
+    MessageCheck(
+        name="bridge-port-missing",
+        title="a bridge was to have a port that the host does not have.",
+        kinds=(Kind.DEVICE_MISSING,),
+        needs=("bridge", ""),
+        categories=(Category.BRIDGE_CONFIGURATION, Category.LINK_DOWN),
+        claim="The bridge {bridge} was to have the port {device}, which the host does not have.",
+        values=(Value("bridge"), Value("device")),
+        breaks="what should come or go through that port",
+        cure="name the device as it is called now, in the configuration of the bridge",
+        commands=("ip -br link", "grep -rn {device} /etc/network/interfaces /etc/network/interfaces.d"),
+        certainty=0.7,
+        ask=Ask(
+            fact="whether the device is there by now, and a port of the bridge",
+            command="ip -br link; bridge link",
+            decides="no such device: it is the cause; a port of the bridge: it came later and all is well",
+        ),
+        what="`bridge port eno1 does not exist`: ifupdown set the bridge up without its port.",
+        why="The card has another name since a new card, slot or kernel changed the order of the bus, or "
+        "it comes up later than its bridge. The bridge is up, has its address, and leads nowhere.",
+        confirm="ip -br link; bridge link; grep -n bridge /etc/network/interfaces",
+        fix="Write the card's name of today to bridge-ports (bridge_ports), or give the card a fixed "
+        "name by its MAC in a .link file; then ifreload -a.",
+        references="bridge-utils-interfaces(5); systemd.link(5)",
+    ),
+)

@@ -1,0 +1,144 @@
+"""A fault that a message tells by itself, as a row of its room's table.
+
+Words of the evidence come into a claim as they stand, each in its place; what stands in them is never read as a template, and
+`report` escapes them as it escapes every claim. A command takes only words that a shell takes as one plain word.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from podpath.checks.category import Category
+from podpath.checks.finding import Ask, Finding
+from podpath.checks.said import Meaning, find_said, get_value, tell
+from podpath.net.messages import Message, MessageKind
+from podpath.node.case import Case
+
+ASIDE = (" (", ")")
+"""What stands around a value that is said aside: `The bond (bond0) ...`, and nothing where it is not known."""
+SPACED = (" ", "")
+"""What stands around a value that follows a word."""
+WIDTH = 118
+"""Columns of a manual page."""
+
+_PLACE = re.compile(r"\{(\w+)\}")
+_PLAIN_WORD = re.compile(r"(?!-)[\w.:/@%+=,-]+", re.ASCII)
+
+
+class Value(NamedTuple):
+    """A place in a claim or command, and the value of the message that stands there."""
+
+    place: str
+    """Its name in the text, between braces."""
+    names: tuple[str, ...] = ()
+    """The values that may stand there, of which the first one counts; the place's own name where none is told."""
+    default: str = ""
+    """What stands there where no message has the value."""
+    frame: tuple[str, str] = ("", "")
+    """What stands before and after a value that is known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageCheck:
+    """What some kinds of message mean to the network, and the manual page of that fault."""
+
+    name: str
+    title: str
+    """The page's first line, without the name."""
+    kinds: tuple[MessageKind, ...]
+    categories: tuple[Category, ...]
+    claim: str
+    """One sentence that names the cause; `{device}` is the place of a value."""
+    breaks: str
+    """What does not work because of it."""
+    cure: str
+    """What mends it, in words."""
+    what: str
+    why: str
+    confirm: str
+    """The commands that confirm it, a line each."""
+    fix: str
+    references: str
+    values: tuple[Value, ...] = ()
+    commands: tuple[str, ...] = ()
+    """The cure as commands, with places as in the claim."""
+    needs: tuple[str, str] | None = None
+    """A value that a message must have to tell of this fault, and what it must be (empty: anything); None where all do."""
+    severity: str = "fault"
+    certainty: float = 1.0
+    """1 only where the line alone proves that it breaks something."""
+    ask: Ask | None = None
+    """What decides, where the message leaves it open."""
+
+    @property
+    def page(self) -> str:
+        """The manual page."""
+        sections = (
+            ("What it is", self.what, ""),
+            ("Why it breaks", self.why, ""),
+            ("How to confirm", self.confirm, "  "),
+            ("How to fix", self.fix, ""),
+            ("References", self.references, ""),
+        )
+        parts = [f"{heading}\n{_fill(text, hanging)}\n" for heading, text, hanging in sections]
+        return "\n".join((f"{self.name}: {self.title}\n", *parts))
+
+    def find(self, case: Case) -> Iterator[Finding]:
+        """Report what was said of it."""
+        said = [message for message in find_said(case, *self.kinds) if self.tells(message)]
+        if said:
+            yield tell(self.name, said, self._read(said))
+
+    def tells(self, message: Message) -> bool:
+        """Say whether a message of one of the kinds tells of this fault."""
+        if self.needs is None:
+            return True
+        name, word = self.needs
+        return name in message.values and word in {"", message.values[name]}
+
+    def _read(self, said: Sequence[Message]) -> Meaning:
+        known = {value.place: get_value(said, *(value.names or (value.place,))) for value in self.values}
+        return Meaning(
+            claim=_put(self.claim, {value.place: _word(value, known[value.place]) for value in self.values}),
+            breaks=self.breaks,
+            cure=self.cure,
+            commands=tuple(
+                _put(command, {value.place: _argument(value, known[value.place]) for value in self.values})
+                for command in self.commands
+            ),
+            severity=self.severity,
+            certainty=self.certainty,
+            ask=self.ask,
+        )
+
+
+def _word(value: Value, known: str) -> str:
+    """Return what stands at a place of a claim."""
+    return f"{value.frame[0]}{known}{value.frame[1]}" if known else value.default
+
+
+def _argument(value: Value, known: str) -> str:
+    """Return what stands at a place of a command: a plain word, or the place's name for somebody to fill in."""
+    words = (word for word in (known, value.default) if _PLAIN_WORD.fullmatch(word))
+    return next(words, value.place.upper())
+
+
+def _put(template: str, words: dict[str, str]) -> str:
+    """Put words at their places in one pass, so that no word is read as a template."""
+    return _PLACE.sub(lambda place: words[place[1]], template)
+
+
+def _fill(text: str, hanging: str) -> str:
+    """Break a section's lines at the page's width."""
+    filler = textwrap.TextWrapper(
+        width=WIDTH,
+        initial_indent="    ",
+        subsequent_indent=f"    {hanging}",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return "\n".join(filler.fill(line) for line in text.split("\n"))

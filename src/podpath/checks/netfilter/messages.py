@@ -1,0 +1,69 @@
+"""Faults of rules that a message of a program or the kernel tells by itself."""
+
+from __future__ import annotations
+
+from podpath.checks.category import Category
+from podpath.checks.finding import Ask
+from podpath.checks.message_check import ASIDE, MessageCheck, Value
+from podpath.net.messages import MessageKind as Kind
+
+ROWS: tuple[MessageCheck, ...] = (
+    MessageCheck(
+        name="docker-chains-missing",
+        title="Docker's chains are gone from iptables.",
+        kinds=(Kind.CHAIN_OF_DOCKER_MISSING,),
+        categories=(Category.RULESET_FAILURE, Category.SERVICE_RULES_MISSING),
+        claim="Docker's chain {chain} does not exist any more: something flushed iptables after Docker had started.",
+        values=(Value("chain", default="DOCKER"),),
+        breaks="published ports and new networks",
+        cure="restart Docker, and keep others from flushing its rules",
+        commands=("systemctl restart docker",),
+        what="Docker writes a rule into a chain of its own (DOCKER, DOCKER-ISOLATION-...) that does not exist any more.",
+        why="Something flushed iptables after dockerd had started: firewalld's reload or restart, "
+        "an admin's script, iptables-restore, a switch between legacy and nft. Docker creates its "
+        "chains only at its start, so publishing ports and creating networks fail until then.",
+        confirm="iptables -t nat -S | grep DOCKER; journalctl -u docker -u firewalld -u iptables",
+        fix="systemctl restart docker; let whatever flushes the rules run before Docker, or leave Docker's chains alone.",
+        references="libnetwork/iptables; Docker, Packet filtering and firewalls",
+    ),
+    MessageCheck(
+        name="ruleset-not-written",
+        title="a component cannot write its rules.",
+        kinds=(Kind.IPTABLES_FAILED, Kind.RESTORE_FAILED, Kind.SET_FAILED, Kind.NFT_FAILED, Kind.XTABLES_LOCKED),
+        categories=(Category.RULESET_FAILURE,),
+        claim="A component cannot write its rules{error}.",
+        values=(Value("error", frame=ASIDE),),
+        breaks="what the rules were for",
+        cure="see which line fails, and use one backend of iptables everywhere",
+        certainty=0.6,
+        ask=Ask(
+            fact="which component fails to write its rules, and whether it still does",
+            command="iptables --version; iptables-save | head; journalctl -u docker -u kubelet; "
+            "kubectl logs -n kube-system -l k8s-app=kube-proxy --tail=50",
+            decides="the same error at each sync: it is the cause; once: it is over",
+        ),
+        what="iptables, iptables-restore, nft or ipset answered with an error, or waits for the lock of xtables.",
+        why="A restore is all or nothing: with one line that fails none is written, and services "
+        "keep old backends or have none. Mixed versions or backends (legacy and nft), a set that a "
+        "rule still uses, a missing extension or a held lock are behind it.",
+        confirm="iptables --version; iptables-save | grep -c .; ls -l /run/xtables.lock; fuser -v /run/xtables.lock",
+        fix="Use one backend and one version on the host and in containers; remove what holds the lock or floods the tables.",
+        references="iptables-restore(8); kube-proxy, syncProxyRules",
+    ),
+    MessageCheck(
+        name="zone-conflict",
+        title="firewalld refuses Docker's bridge, which another zone has.",
+        kinds=(Kind.ZONE_CONFLICT,),
+        categories=(Category.HOST_FIREWALL, Category.RULESET_FAILURE),
+        claim="firewalld has {device} in another zone than Docker's, so Docker cannot set it up.",
+        values=(Value("device", default="docker0"),),
+        breaks="containers of that bridge",
+        cure="remove the interface from the other zone",
+        commands=("firewall-cmd --permanent --zone=ZONE --remove-interface={device}",),
+        what="Docker puts its bridges into firewalld's zone docker; the interface is bound to another zone already.",
+        why="dockerd does not start, or the bridge's traffic follows the other zone, which rejects it.",
+        confirm="firewall-cmd --get-zone-of-interface=docker0; firewall-cmd --list-all-zones",
+        fix="firewall-cmd --permanent --zone=ZONE --remove-interface=docker0; firewall-cmd --reload; systemctl restart docker",
+        references="Docker, Integration with firewalld; firewall-cmd(1)",
+    ),
+)
