@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from podpath.checks.category import Category
-from podpath.checks.explains import can_make
+from podpath.checks.explains import FELT, SHARP, Way, can_make, excluded_by, explained_by
+from podpath.net import protocols
 from podpath.net.failures import FailureKind
 
 
@@ -24,3 +27,17 @@ def test_nothing_is_ruled_out_without_a_stated_failure_or_a_row() -> None:
 def test_one_sort_that_can_is_enough() -> None:
     """A check that names several sorts is ruled out by all of them alone."""
     assert can_make((Category.MTU, Category.NO_LISTENER), frozenset({FailureKind.REFUSED}))
+
+
+@pytest.mark.parametrize("way", Way)
+def test_every_way_is_felt_by_every_protocol(way: Way) -> None:
+    """The table has a row for each way, and a cell for each protocol."""
+    assert {protocols.TCP, protocols.UDP, protocols.ICMP} == set(FELT[way])
+    assert all(FELT[way].values())
+
+
+def test_what_is_left_out_is_what_the_kernel_names() -> None:
+    """A proxy, a supervisor or impatience makes any of the other failures of a loss."""
+    assert all(excluded_by(category) <= SHARP for category in Category)
+    assert FailureKind.NO_ROUTE_TO_HOST in explained_by((Category.REVERSE_PATH_FILTER,))
+    assert frozenset(FailureKind) == explained_by((Category.SYSCTL,))

@@ -1,35 +1,167 @@
-"""Which ways to fail a sort of cause cannot make: a silent drop never refuses, and a port without listener never hangs.
+"""Which failures a fault can make: how a packet ends, what the kernel then tells who sent it, and so what its user meets.
 
-Only what is sure stands here. A cause that no row rules out may make any failure.
+One table says what each way to end a packet looks like to a program (`FELT`), seen on a real kernel, row by row, by
+`tests/kernel/test_felt.py`. Everything else is drawn from it: which ways a sort of fault takes (`WAYS`), and so which failures a
+finding can make. A silent drop never refuses, and a port without listener never says that there is no route.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from enum import Enum, auto
+from types import MappingProxyType
 
 from podpath.checks.category import Category
+from podpath.net import protocols
 from podpath.net.failures import FailureKind as Kind
 
-_SILENT = frozenset({Kind.REFUSED, Kind.NOT_PERMITTED})
-"""What a packet that vanishes on the way cannot look like to its sender."""
 
-CANNOT: Mapping[Category, frozenset[Kind]] = {
-    Category.REVERSE_PATH_FILTER: _SILENT,
-    Category.IP_FORWARD: _SILENT,
-    Category.TUNNEL_CHECKSUM: _SILENT,
-    Category.TUNNEL_BLOCKED: _SILENT,
-    Category.MTU: _SILENT | {Kind.NO_ROUTE_TO_HOST, Kind.NETWORK_UNREACHABLE},
-    Category.NO_LISTENER: frozenset({Kind.NO_ROUTE_TO_HOST, Kind.NETWORK_UNREACHABLE, Kind.NOT_PERMITTED, Kind.NO_ADDRESS}),
-}
-"""By sort of cause, seen on Linux 6: a router that does not forward, or that drops by rp_filter, tells the sender nothing.
+class Way(Enum):
+    """How a connection's first packet, or the answer to it, ends."""
 
-Rules are not in it: REJECT returns ECONNREFUSED for port-unreachable and tcp-reset, EHOSTUNREACH for host-unreachable,
-host-prohibited and admin-prohibited, ENETUNREACH for the two of the net; a DROP is silent, for TCP in OUTPUT too. A sysctl is
-how another sort comes about.
+    LOST = auto()
+    """Dropped without a word, anywhere behind the sender's own output: forwarding off, a DROP, rp_filter, a lost answer."""
+    DROPPED_BY_SENDER = auto()
+    """Dropped by a rule of the sender's own OUTPUT or POSTROUTING."""
+    REJECTED_BY_SENDER = auto()
+    """Rejected with an ICMP error by a rule of the sender's own OUTPUT."""
+    NO_NEIGHBOUR = auto()
+    """The next hop does not answer ARP or neighbour discovery: the sender's, or a router's that says so after three seconds."""
+    NET_UNREACHABLE = auto()
+    """An ICMP error of the net: a router without a route, or REJECT."""
+    HOST_UNREACHABLE = auto()
+    """An ICMP error of the host: a router's `unreachable` route, or REJECT."""
+    NET_PROHIBITED = auto()
+    HOST_PROHIBITED = auto()
+    """Host or administratively prohibited: REJECT as firewalld uses it, or a router's `prohibit` route."""
+    PROHIBITED_IPV6 = auto()
+    """ICMPv6 administratively prohibited, policy fail or reject route."""
+    PORT_UNREACHABLE = auto()
+    """ICMP port unreachable: REJECT by default, and a UDP port on which nobody listens."""
+    PROTOCOL_UNREACHABLE = auto()
+    RESET = auto()
+    """A TCP reset as answer to the SYN: nobody listens, or REJECT with tcp-reset."""
+    TTL_EXCEEDED = auto()
+    OWN_NO_ROUTE = auto()
+    """The sender's own routing finds no way: no route, a `throw` route, an `unreachable` policy rule, a device that is down."""
+    OWN_UNREACHABLE = auto()
+    """The sender's own route is of type `unreachable`."""
+    OWN_PROHIBIT = auto()
+    """The sender's own route or policy rule is of type `prohibit`."""
+    OWN_BLACKHOLE = auto()
+    """The sender's own route or policy rule is of type `blackhole`, or its source is none of its addresses."""
+    TOO_BIG = auto()
+    """Small packets pass and large ones do not."""
+    LATER = auto()
+    """The connection opens, and a later packet is lost, or taken for one of no connection."""
+    MISTAKEN = auto()
+    """Somebody else gets the packet, or answers."""
+
+
+_TCP, _UDP, _PING = protocols.TCP, protocols.UDP, protocols.ICMP
+
+
+def _alike(*kinds: Kind) -> Mapping[int, frozenset[Kind]]:
+    return {protocol: frozenset(kinds) for protocol in (_TCP, _UDP, _PING)}
+
+
+def _each(tcp: Iterable[Kind], udp: Iterable[Kind], ping: Iterable[Kind]) -> Mapping[int, frozenset[Kind]]:
+    return {_TCP: frozenset(tcp), _UDP: frozenset(udp), _PING: frozenset(ping)}
+
+
+FELT: Mapping[Way, Mapping[int, frozenset[Kind]]] = MappingProxyType({
+    Way.LOST: _alike(Kind.TIMEOUT),
+    Way.DROPPED_BY_SENDER: _each({Kind.TIMEOUT}, {Kind.NOT_PERMITTED}, {Kind.NOT_PERMITTED, Kind.TIMEOUT}),
+    Way.REJECTED_BY_SENDER: _each(
+        {Kind.REFUSED, Kind.NO_ROUTE_TO_HOST, Kind.NETWORK_UNREACHABLE, Kind.TIMEOUT}, {Kind.NOT_PERMITTED},
+        {Kind.REFUSED, Kind.NO_ROUTE_TO_HOST, Kind.NETWORK_UNREACHABLE, Kind.NOT_PERMITTED, Kind.TIMEOUT}),
+    Way.NO_NEIGHBOUR: _each({Kind.NO_ROUTE_TO_HOST, Kind.TIMEOUT}, {Kind.TIMEOUT, Kind.NO_ROUTE_TO_HOST},
+                            {Kind.NO_ROUTE_TO_HOST, Kind.TIMEOUT}),
+    Way.NET_UNREACHABLE: _each({Kind.NETWORK_UNREACHABLE}, {Kind.TIMEOUT, Kind.NETWORK_UNREACHABLE}, {Kind.NETWORK_UNREACHABLE}),
+    Way.HOST_UNREACHABLE: _each({Kind.NO_ROUTE_TO_HOST}, {Kind.TIMEOUT, Kind.NO_ROUTE_TO_HOST}, {Kind.NO_ROUTE_TO_HOST}),
+    Way.NET_PROHIBITED: _alike(Kind.NETWORK_UNREACHABLE),
+    Way.HOST_PROHIBITED: _alike(Kind.NO_ROUTE_TO_HOST),
+    Way.PROHIBITED_IPV6: _alike(Kind.ACCESS_DENIED, Kind.NO_ROUTE_TO_HOST),
+    Way.PORT_UNREACHABLE: _each({Kind.REFUSED}, {Kind.REFUSED, Kind.TIMEOUT}, {Kind.REFUSED}),
+    Way.PROTOCOL_UNREACHABLE: _alike(Kind.UNREACHABLE),
+    Way.RESET: _alike(Kind.REFUSED),
+    Way.TTL_EXCEEDED: _each({Kind.NO_ROUTE_TO_HOST}, {Kind.TIMEOUT, Kind.NO_ROUTE_TO_HOST}, {Kind.NO_ROUTE_TO_HOST}),
+    Way.OWN_NO_ROUTE: _alike(Kind.NETWORK_UNREACHABLE),
+    Way.OWN_UNREACHABLE: _alike(Kind.NO_ROUTE_TO_HOST),
+    Way.OWN_PROHIBIT: _alike(Kind.ACCESS_DENIED),
+    Way.OWN_BLACKHOLE: _alike(Kind.INVALID_ARGUMENT),
+    Way.TOO_BIG: _alike(Kind.HANGS, Kind.TIMEOUT, Kind.RESET, Kind.SLOW),
+    Way.LATER: _alike(Kind.HANGS, Kind.TIMEOUT, Kind.RESET),
+    Way.MISTAKEN: _alike(Kind.WRONG_PEER, Kind.TIMEOUT, Kind.RESET, Kind.REFUSED, Kind.HANGS, Kind.NO_ROUTE_TO_HOST),
+})  # fmt: skip
+"""What a program is told, by protocol. A datagram's sender is told of fatal errors only (net/ipv4/icmp.c:icmp_err_convert v6.12).
+
+Answers that take longer than their client's patience are timeouts to it: a neighbour's silence is told after three seconds.
 """
+
+SHARP = frozenset({
+    Kind.REFUSED, Kind.NO_ROUTE_TO_HOST, Kind.NETWORK_UNREACHABLE, Kind.NOT_PERMITTED, Kind.ACCESS_DENIED, Kind.INVALID_ARGUMENT,
+})  # fmt: skip
+"""Failures that the kernel names. The others may follow from any loss by a program's patience, its proxy or its supervisor."""
+
+_DROPS = frozenset({Way.LOST, Way.DROPPED_BY_SENDER, Way.LATER})
+_REJECTS = frozenset({
+    Way.REJECTED_BY_SENDER, Way.NET_UNREACHABLE, Way.HOST_UNREACHABLE, Way.NET_PROHIBITED, Way.HOST_PROHIBITED,
+    Way.PROHIBITED_IPV6, Way.PORT_UNREACHABLE, Way.PROTOCOL_UNREACHABLE, Way.RESET,
+})  # fmt: skip
+_RULES = _DROPS | _REJECTS
+_ROUTES = frozenset({
+    Way.LOST, Way.NO_NEIGHBOUR, Way.NET_UNREACHABLE, Way.HOST_UNREACHABLE, Way.HOST_PROHIBITED, Way.PROHIBITED_IPV6,
+    Way.OWN_NO_ROUTE, Way.OWN_UNREACHABLE, Way.OWN_PROHIBIT, Way.OWN_BLACKHOLE, Way.TTL_EXCEEDED,
+})  # fmt: skip
+_UNHEARD = frozenset({Way.LOST, Way.NO_NEIGHBOUR, Way.LATER})
+_NOBODY = frozenset({Way.RESET, Way.PORT_UNREACHABLE, Way.LOST, Way.LATER})
+
+WAYS: Mapping[Category, frozenset[Way]] = MappingProxyType({
+    Category.REVERSE_PATH_FILTER: _UNHEARD,
+    Category.IP_FORWARD: _UNHEARD,
+    Category.ASYMMETRIC_PATH: _RULES | _UNHEARD,
+    Category.FORWARD_POLICY: frozenset({Way.LOST, Way.LATER}),
+    Category.CONNTRACK_FULL: _DROPS,
+    Category.CONNTRACK_INVALID: _RULES,
+    Category.CONNTRACK_RACE: _DROPS,
+    Category.TUNNEL_CHECKSUM: _UNHEARD,
+    Category.TUNNEL_BLOCKED: _UNHEARD | {Way.HOST_UNREACHABLE},
+    Category.MTU: frozenset({Way.TOO_BIG, Way.LOST, Way.LATER}),
+    Category.MASQUERADE_MISSING: _UNHEARD | _REJECTS | {Way.NET_UNREACHABLE},
+    Category.NO_LISTENER: _NOBODY,
+    Category.ROUTING_LOOP: frozenset({Way.TTL_EXCEEDED, Way.LOST}),
+    Category.NO_ROUTE: _ROUTES,
+    Category.NEIGHBOUR_UNRESOLVED: _UNHEARD | {Way.HOST_UNREACHABLE, Way.TTL_EXCEEDED},
+    Category.NEIGHBOUR_TABLE_FULL: _UNHEARD | {Way.HOST_UNREACHABLE, Way.OWN_BLACKHOLE},
+    Category.MACVLAN_PARENT: _UNHEARD | {Way.HOST_UNREACHABLE},
+    Category.MAC_NOT_ALLOWED: _UNHEARD | {Way.HOST_UNREACHABLE},
+})  # fmt: skip
+"""By sort of fault, how it ends a connection. A sort that no row names may end it in any way.
+
+Strict rp_filter is heard of in one way: a router whose way back to a sender of its own subnet leads elsewhere does not answer its
+ARP requests either, so that the sender itself says that there is no route to the host.
+"""
+
+
+def kinds_of(ways: Iterable[Way]) -> frozenset[Kind]:
+    """Return every failure that some of the ways can look like, by any protocol."""
+    return frozenset(kind for way in ways for kinds in FELT[way].values() for kind in kinds)
+
+
+def excluded_by(category: Category) -> frozenset[Kind]:
+    """Return the failures that a sort of fault cannot make; empty where it may make any."""
+    ways = WAYS.get(category)
+    return frozenset() if ways is None else SHARP - kinds_of(ways)
+
+
+def explained_by(categories: Iterable[Category]) -> frozenset[Kind]:
+    """Return the failures that a fault of these sorts can make. A sysctl is how another sort comes about."""
+    named = [category for category in categories if category is not Category.SYSCTL]
+    found = frozenset(kind for category in named for kind in frozenset(Kind) - excluded_by(category))
+    return found or frozenset(Kind)
 
 
 def can_make(categories: Iterable[Category], kinds: frozenset[Kind]) -> bool:
     """Tell whether a cause of these sorts may make one of the failures; where none is stated, any may."""
-    excluded = [CANNOT.get(category, frozenset()) for category in categories if category is not Category.SYSCTL]
-    return not kinds or not excluded or any(kinds - impossible for impossible in excluded)
+    return not kinds or bool(kinds & explained_by(categories))

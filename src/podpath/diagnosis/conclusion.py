@@ -73,7 +73,7 @@ def _choose_sure(explanations: Sequence[Explanation]) -> Explanation | None:
     """Return the best explanation where it is sure, else the best one in which nothing is a guess."""
     if is_certain(explanations[0], explanations):
         return explanations[0]
-    return next((other for other in explanations if other.is_stated and not other.broken), None)
+    return next((other for other in explanations if other.is_stated and not other.broken and not other.unlike), None)
 
 
 def _weigh_possibilities(explanations: Sequence[Explanation], symptoms: Sequence[Symptom], flows: Sequence[Probe]) -> Conclusion:

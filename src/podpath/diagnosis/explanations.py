@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from podpath.checks.cause import Cause
 from podpath.diagnosis.causes import find_cause
+from podpath.diagnosis.felt import can_look_like
 from podpath.diagnosis.hypotheses import suppose_unshown, turn_stated_facts
 from podpath.diagnosis.resting import find_guesses
 from podpath.diagnosis.symptoms import Symptom
@@ -70,6 +71,12 @@ class Explanation:
         return sum(judgement.fit == "contradicts" and judgement.symptom.fails is False for judgement in self.judgements)
 
     @property
+    def unlike(self) -> int:
+        """Count the connections that it explains, and that fail here in another way than they were seen to."""
+        judged = [(judgement.branch, judgement.symptom.kind) for judgement in self.explained]
+        return sum(branch is not None and not can_look_like(branch, kind) for branch, kind in judged)
+
+    @property
     def matched(self) -> int:
         """Count the captured frames that are just as this world predicts."""
         return sum(judgement.agreement.matched for judgement in self.explained)
@@ -107,11 +114,14 @@ class Explanation:
 
     @property
     def rank(self) -> tuple[float, ...]:
-        """Order explanations: what breaks nothing that worked and explains most first, then the stated, then the plausible."""
+        """Order explanations: what breaks nothing that worked and explains most first, then the stated, then the plausible.
+
+        What fails in another way than it was seen to explains nothing as well as what fails alike.
+        """
         stated = [item for item in self.world.suppositions if item.span is not None]
         return (
             self.broken,
-            -len(self.explained),
+            self.unlike - len(self.explained),
             self.contradicted,
             not self.is_stated,
             -self.matched,
@@ -185,9 +195,10 @@ def _blame(world: World, judgements: Iterable[Judgement]) -> Iterator[Blame]:
 def is_certain(best: Explanation, others: Sequence[Explanation]) -> bool:
     """Tell whether an explanation is the cause and not one of several possibilities.
 
-    It is where every part of it is stated. A guess is as good where it alone explains what a capture shows, frame by frame.
+    It is where every part of it is stated, and no connection fails in a way that it cannot make. A
+    guess is as good where it alone explains what a capture shows, frame by frame.
     """
-    if best.broken:
+    if best.broken or best.unlike:
         return False
     if best.is_stated:
         return True
