@@ -94,6 +94,7 @@ from podpath.checks.netfilter import (
     route_localnet,
     rule_bloat,
     rules_flushed,
+    shadowed_accept,
     shadowed_dnat,
     snat_source,
 )
@@ -248,6 +249,7 @@ MODULES: tuple[ModuleType, ...] = (
     policy_drop,
     logged_drop,
     peer_not_accepted,
+    shadowed_accept,
     shadowed_dnat,
     dead_dnat,
     untranslated_entry,

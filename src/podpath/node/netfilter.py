@@ -89,6 +89,8 @@ class Rule(NamedTuple):
     bytes: int | None = None
     unread: str = ""
     """Why the rule's text was not fully understood (a cut line, say): it answers UNKNOWN; empty when it was."""
+    hidden: tuple[str, ...] = ()
+    """Of an unread rule: the selectors (`source`, `in-interface`) that the output hides, where all else of it is known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.evidence.iptables.row import Columns, parse_counter, parse_header, parse_row, read_row
+from podpath.evidence.iptables.row import Columns, list_columns, parse_counter, parse_header, parse_row, read_row
 from podpath.evidence.iptables.ruleset import OptionText
 from podpath.net.provenance import Source, Span
 
@@ -14,16 +14,41 @@ SPAN = Span(Source(name="ticket.md", lines=("",)), 1, 1)
 @pytest.mark.parametrize(
     ("line", "columns"),
     [
-        (" pkts bytes target     prot opt in     out     source               destination", Columns()),
-        ("num   pkts bytes target     prot opt in     out     source               destination", Columns(num=True)),
-        ("target     prot opt source               destination", Columns(counters=False, devices=False)),
-        ("num  target     prot opt source     destination", Columns(num=True, counters=False, devices=False)),
+        (" pkts bytes target     prot opt in     out     source               destination", list_columns()),
+        ("num   pkts bytes target     prot opt in     out     source               destination", list_columns(num=True)),
+        ("target     prot opt source               destination", list_columns(counters=False, devices=False)),
+        ("num  target     prot opt source     destination", list_columns(num=True, counters=False, devices=False)),
         ("target of the packets", None),
     ],
 )
 def test_the_header_names_the_columns(line: str, columns: Columns | None) -> None:
     """Options of the command add and drop columns."""
-    assert parse_header(line) == columns
+    found = parse_header(line)
+
+    assert (found and found.names) == (columns and columns.names)
+
+
+def test_columns_that_somebody_wrote_anew_are_read_by_their_titles() -> None:
+    """They may stand in another order, without `opt`, and between the borders of a table of Markdown."""
+    columns = parse_header("| # | target | source | destination | prot | options |")
+    assert columns is not None
+
+    row = parse_row("| 3 | DROP | anywhere | <node-ip> | tcp | tcp dpt:80 |", columns, 4)
+
+    assert row is not None
+    assert (row.number, row.target, row.destination, row.protocol, row.text) == (3, "DROP", "<node-ip>", "tcp", "tcp dpt:80")
+
+
+def test_a_masked_address_hides_itself_alone() -> None:
+    """What else the row says is known, and the rule stays in its place."""
+    row = parse_row("0 0 DROP tcp -- eth0 * 10.18x.1.2 0.0.0.0/0 tcp dpt:80", list_columns(), 4)
+    assert row is not None
+
+    rule = read_row(row, SPAN, "X", named=False)
+
+    assert rule.unread
+    assert rule.hidden == ("source",)
+    assert rule.matches
 
 
 @pytest.mark.parametrize(
@@ -38,7 +63,7 @@ def test_counters_have_units(text: str | None, number: int | None) -> None:
 def test_a_blank_target_leaves_the_other_cells_in_place() -> None:
     """A rule that only counts has no target."""
     row = parse_row(
-        "    0     0            tcp  --  *      *       0.0.0.0/0            0.0.0.0/0            tcp dpt:80", Columns(), 4
+        "    0     0            tcp  --  *      *       0.0.0.0/0            0.0.0.0/0            tcp dpt:80", list_columns(), 4
     )
 
     assert row is not None
@@ -50,12 +75,12 @@ def test_a_blank_target_leaves_the_other_cells_in_place() -> None:
 )
 def test_other_lines_are_no_rows(line: str) -> None:
     """A row has all its columns."""
-    assert parse_row(line, Columns(), 4) is None
+    assert parse_row(line, list_columns(), 4) is None
 
 
 def test_any_device_has_two_spellings() -> None:
     """`any` is a name for it only where the listing has names for numbers."""
-    row = parse_row("0 0 ACCEPT all -- any !eth0 0.0.0.0/0 0.0.0.0/0", Columns(), 4)
+    row = parse_row("0 0 ACCEPT all -- any !eth0 0.0.0.0/0 0.0.0.0/0", list_columns(), 4)
     assert row is not None
 
     assert read_row(row, SPAN, "X", named=True).selectors == (OptionText("out-interface", ("eth0",), negated=True),)

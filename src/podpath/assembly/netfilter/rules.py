@@ -36,12 +36,18 @@ def assemble_rule(text: RuleText, table: str, position: int) -> Rule:
         if option.name in selectors:
             unread = unread or f"--{option.name} stands there twice"
         selectors[option.name] = option
+    hidden = text.hidden
+    src, why_src = _try_prefix(selectors.get("source"))
+    dst, why_dst = _try_prefix(selectors.get("destination"))
+    if not unread or hidden:
+        bad = tuple(name for name, why in (("source", why_src), ("destination", why_dst)) if why and name not in hidden)
+        hidden += bad
+    unread = unread or why_src or why_dst
     try:
-        src = _assemble_prefix(selectors.get("source"))
-        dst = _assemble_prefix(selectors.get("destination"))
         protocol = _assemble_protocol(selectors.get("protocol"))
     except ValueError as error:
-        src = dst = protocol = None
+        protocol = None
+        hidden = ()
         unread = unread or str(error)
     fragment = selectors.get("fragment")
     target = text.target
@@ -53,7 +59,7 @@ def assemble_rule(text: RuleText, table: str, position: int) -> Rule:
         _assemble_interface(selectors.get("out-interface")),
         None if fragment is None else not fragment.negated,
         tuple([_assemble_match(match) for match in text.matches]),
-        text.packets, text.bytes, unread,
+        text.packets, text.bytes, unread, hidden if unread else (),
     )  # fmt: skip
 
 
@@ -84,6 +90,14 @@ def _assemble_prefix(option: OptionText | None) -> PrefixMatch | None:
     if prefix.length == 0 and mask is None and not option.negated:
         return None
     return PrefixMatch(prefix, option.negated, mask)
+
+
+def _try_prefix(option: OptionText | None) -> tuple[PrefixMatch | None, str]:
+    """Return the prefix of a selector, or why it is none: a masked address voids its own selector and no other."""
+    try:
+        return _assemble_prefix(option), ""
+    except ValueError as error:
+        return None, str(error)
 
 
 @lru_cache(maxsize=512)

@@ -2,7 +2,8 @@
 
 What it is
     For one protocol, address and port there are two DNAT rules with different destinations. The first is usually left
-    over from a container, pod or hostPort that is gone: its program died before it cleaned up.
+    over from a container, pod or hostPort that is gone: its program died before it cleaned up. They may stand in two chains
+    that two jumps with the same condition lead to, as the portmap plugin and kube-router write them.
 
 Why it breaks
     The first rule that matches translates the packet; the second is never asked. Nobody has the old address any more, so
@@ -25,51 +26,96 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Repair
-from podpath.checks.firewall import chains_of
+from podpath.checks.coverage import Asked, Maybe, Path, chains_in, covers, list_asked, list_paths, ports_of, roots
+from podpath.checks.finding import Ask, Finding, Repair
+from podpath.checks.firewall import owner_of, tables_named
 from podpath.node.case import Case
-from podpath.node.netfilter import Chain, Rule
+from podpath.node.netfilter import Rule, Table
 from podpath.node.netfilter_text import emit_rule
 
 CATEGORIES = (Category.STALE_DNAT,)
 NAME = "shadowed-dnat"
+BALANCED = ("KUBE-",)
+"""Beginnings of the names of chains in which one program keeps its own order, thousands of rules long."""
+COMPARED = 40
+"""Earlier rules of one port with which a rule is compared."""
+_CHANCE = frozenset({"statistic", "random", "recent", "nth"})
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report each DNAT rule whose packets an earlier one of its chain has taken to another place."""
-    for _, chain in chains_of(case.node.host, "nat"):
-        yield from _check_chain(chain)
+    """Report each DNAT rule whose packets an earlier one on the same way has taken to another place."""
+    asked = list_asked(case)
+    for table in tables_named(case.node.host, "nat"):
+        told: set[tuple[Rule, Rule]] = set()
+        for earlier, later, sure in _find(table):
+            if (earlier, later) not in told:
+                told.add((earlier, later))
+                yield _report(earlier, later, _judge(earlier, later, sure, asked))
 
 
-def _check_chain(chain: Chain) -> Iterator[Finding]:
-    first: dict[tuple[object, ...], Rule] = {}
-    for rule in chain.rules:
-        if rule.target is None or rule.target.name != "DNAT" or rule.unread or _is_random(rule):
-            continue
-        earlier = first.setdefault(_selects(rule), rule)
-        if earlier is not rule and earlier.target != rule.target:
-            yield _report(earlier, rule)
+def _find(table: Table) -> Iterator[tuple[Rule, Rule, Maybe]]:
+    chains = chains_in(table)
+    for root in roots(chains):
+        seen: dict[object, list[Path]] = {}
+        for path in list_paths(chains, root, BALANCED):
+            if not _translates(path):
+                continue
+            same = seen.setdefault(_port(path), [])
+            first = next(((one, sure) for one in same if (sure := _shadows(one, path)) is not False), None)
+            if first is not None:
+                yield first[0].rule, path.rule, first[1]
+            if len(same) < COMPARED:
+                same.append(path)
 
 
-def _selects(rule: Rule) -> tuple[object, ...]:
-    matches = tuple(match for match in rule.matches if match.name != "comment")
-    return (rule.src, rule.dst, rule.protocol, rule.in_link, rule.out_link, matches)
+def _translates(path: Path) -> bool:
+    rule = path.rule
+    if rule.target is None or rule.target.name not in ("DNAT", "REDIRECT") or (rule.unread and not rule.hidden):
+        return False
+    return _port(path) is not None and not any(match.name in _CHANCE for one in path.rules for match in one.matches)
 
 
-def _is_random(rule: Rule) -> bool:
-    return any(match.name in ("statistic", "random", "recent") for match in rule.matches)
+def _port(path: Path) -> object:
+    """Return the ports that a way asks for, by its last rule that asks; rules without one are told apart by their addresses."""
+    found = [ranges for rule in path.rules if (ranges := ports_of(rule)) is not None]
+    if found:
+        return found[-1]
+    addresses = [rule.dst for rule in path.rules if rule.dst is not None]
+    return addresses[-1] if addresses else None
+
+
+def _shadows(earlier: Path, later: Path) -> Maybe:
+    if _destination(earlier.rule) == _destination(later.rule) or earlier.rule.target == later.rule.target:
+        return False
+    return covers(earlier, later)
+
+
+def _judge(earlier: Rule, later: Rule, sure: Maybe, asked: tuple[Asked, ...]) -> float:
+    """Say how sure it is; where the listing hides devices, by who wrote the rules and by what people say that fails."""
+    if later.packets and (sure is None or not earlier.packets):
+        return 0.6
+    if sure or owner_of(later) or (earlier.packets and later.packets == 0):
+        return 1.0
+    ranges = ports_of(later) or ()
+    named = any(first <= port <= last for one in asked for port in one.ports for first, last in ranges)
+    return 1.0 if named else 0.8
 
 
 def _destination(rule: Rule) -> str:
     options = rule.target.options if rule.target is not None else ()
-    return next((option.values[0] for option in options if option.name == "to-destination" and option.values), "elsewhere")
+    named = (option.values[0] for option in options if option.name in ("to-destination", "to-ports") and option.values)
+    return next(named, "elsewhere")
 
 
-def _report(earlier: Rule, later: Rule) -> Finding:
-    counted = earlier.packets is not None and earlier.packets > 0 and not later.packets
+def _report(earlier: Rule, later: Rule, certainty: float) -> Finding:
     reasoning = ["The first rule that matches translates; the packet does not come to the second."]
-    if counted:
+    if earlier.packets and later.packets == 0:
         reasoning.append(f"The first one has counted {earlier.packets} packets, the second none.")
+    ask = Ask(
+        fact=f"which of {_destination(earlier)} and {_destination(later)} still exists, and the devices of both rules",
+        command="iptables -t nat -S | grep DNAT; docker network inspect bridge | grep -e Name -e IPv4",
+        decides="the first rule's target is gone: delete that rule",
+    )
     return Finding(
         check=NAME,
         severity="fault",
@@ -79,6 +125,7 @@ def _report(earlier: Rule, later: Rule) -> Finding:
         breaks=(f"connections that should go to {_destination(later)}",),
         repairs=(Repair(title="delete the rule that shadows it", commands=(f"iptables -t nat {emit_rule(earlier, '-D')}",)),),
         prevention="Let the program that owns the port clean up before it starts anew (restart it, not the host's firewall).",
-        certainty=1.0 if counted or earlier.packets is None else 0.8,
+        certainty=certainty,
         marks=(_destination(earlier),),
+        asks=() if certainty == 1.0 else (ask,),
     )

@@ -16,7 +16,7 @@ from podpath.evidence.iptables.command import IptablesCommand, parse_iptables_co
 from podpath.evidence.iptables.listing_text import parse_listed_text
 from podpath.evidence.iptables.notes import guess_family, is_message, match_note
 from podpath.evidence.iptables.options import BUILT_IN, TARGETS, VERDICTS
-from podpath.evidence.iptables.row import Columns, Row, parse_counter, parse_header, parse_row, read_row
+from podpath.evidence.iptables.row import Columns, Row, list_columns, parse_counter, parse_header, parse_row, read_row
 from podpath.evidence.iptables.ruleset import ChainText, RulesetRecord
 from podpath.evidence.records import Reading
 from podpath.evidence.text.ledger import Ledger
@@ -28,7 +28,8 @@ _CHAIN = re.compile(
     r"|\d+ references?|ERROR obtaining refs)\)\s*"
 )
 _SHAPES = (
-    Columns(), Columns(num=True), Columns(counters=False, devices=False), Columns(num=True, counters=False, devices=False),
+    list_columns(), list_columns(num=True), list_columns(counters=False, devices=False),
+    list_columns(num=True, counters=False, devices=False),
 )  # fmt: skip
 _WRAP_LINES = 3
 UNNAMED = "?"

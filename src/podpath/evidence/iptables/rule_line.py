@@ -8,6 +8,7 @@ garbled is read as far as it goes and says what is wrong, since its rule stands 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -50,6 +51,8 @@ class RuleLine(NamedTuple):
     packets: int | None = None
     bytes: int | None = None
     unread: str = ""
+    hidden: tuple[str, ...] = ()
+    """Selectors that are masked, where all else of the rule is known."""
 
 
 def parse_rule_line(line: str) -> RuleLine | None:
@@ -114,18 +117,21 @@ def _parse_any(line: str, head: re.Match[str]) -> RuleLine:
     problem = draft.problem
     if not problem and _holds_ellipsis(line) and _is_elided(draft):
         problem = "a part of the line is left out"
-    problem = problem or _judge_addresses(draft.selectors)
+    hidden = () if problem else tuple(_list_masked(draft.selectors))
+    if hidden:
+        value = next(option.values[0] for option in draft.selectors if option.name == hidden[0])
+        problem = f"expected an address behind --{hidden[0]}, saw {value!r}"
+    shown = tuple(option for option in draft.selectors if option.name not in hidden)
     return RuleLine(
-        head["chain"], tuple(draft.selectors), draft.matches, draft.target, draft.goto, packets, count, problem
+        head["chain"], shown, draft.matches, draft.target, draft.goto, packets, count, problem, hidden
     )  # fmt: skip
 
 
-def _judge_addresses(selectors: list[OptionText]) -> str:
-    """Say which address is none: digits are often replaced by letters in what people publish."""
+def _list_masked(selectors: list[OptionText]) -> Iterator[str]:
+    """Yield the selectors whose address is none: digits are often replaced by letters in what people publish."""
     for name, values, _ in selectors:
         if name in ("source", "destination") and values and not _ADDRESS.fullmatch(values[0]):
-            return f"expected an address behind --{name}, saw {values[0]!r}"
-    return ""
+            yield name
 
 
 def unquote(word: str) -> str:

@@ -48,6 +48,8 @@ class RuleText(NamedTuple):
     """Its position from 1, where the output has one (`--line-numbers`)."""
     unread: str = ""
     """What of the rule is not known: the line is cut, a column is missing, a text is not understood. Empty: nothing."""
+    hidden: tuple[str, ...] = ()
+    """Of a rule that is unread, the selectors that are not shown or masked, where all else of it is known."""
 
 
 class ChainText(NamedTuple):

@@ -93,7 +93,17 @@ def read_rule(text: str, span: Span) -> RuleText:
     if rule is None:
         return RuleText(span, "", unread="expected -A CHAIN")
     return RuleText(
-        span, rule.chain, rule.selectors, rule.matches, rule.target, rule.goto, rule.packets, rule.bytes, None, rule.unread
+        span,
+        rule.chain,
+        rule.selectors,
+        rule.matches,
+        rule.target,
+        rule.goto,
+        rule.packets,
+        rule.bytes,
+        None,
+        rule.unread,
+        rule.hidden,
     )
 
 
