@@ -112,6 +112,14 @@ def test_evidence_is_never_read_as_a_template_or_as_shell() -> None:
     assert found(ROW, bond="--help")[1] == ("ip link show BOND",)
 
 
+def test_weight_and_prevention_are_the_rows() -> None:
+    """A row says how bad its fault is, and how it is kept from coming back."""
+    said = Message(MessageKind.BOND_WITHOUT_LINK, {}, span("x"), 5)
+    row = replace(ROW, severity="risk", prevention="Watch it.")
+    (finding,) = row.find(Case(node=node(netns()), messages=(said,)))
+    assert (finding.severity, finding.prevention, finding.reasoning) == ("risk", "Watch it.", ("It was said 5 times.",))
+
+
 def test_a_row_may_need_a_value() -> None:
     """Of the messages of its kinds those count that have it, and that word where one is named."""
     said = Message(MessageKind.BOND_WITHOUT_LINK, {"bond": "bond0"}, span("x"))

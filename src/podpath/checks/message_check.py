@@ -69,6 +69,8 @@ class MessageCheck:
     needs: tuple[str, str] | None = None
     """A value that a message must have to tell of this fault, and what it must be (empty: anything); None where all do."""
     severity: str = "fault"
+    prevention: str = ""
+    """How it is kept from coming back."""
     certainty: float = 1.0
     """1 only where the line alone proves that it breaks something."""
     ask: Ask | None = None
@@ -111,6 +113,7 @@ class MessageCheck:
                 for command in self.commands
             ),
             severity=self.severity,
+            prevention=self.prevention,
             certainty=self.certainty,
             ask=self.ask,
         )

@@ -29,6 +29,8 @@ class Meaning(NamedTuple):
     ask: Ask | None = None
     """What decides, where the message leaves it open."""
     severity: str = "fault"
+    prevention: str = ""
+    """How it is kept from coming back."""
 
 
 def find_said(case: Case, *kinds: MessageKind) -> tuple[Message, ...]:
@@ -53,6 +55,7 @@ def tell(name: str, said: Sequence[Message], meaning: Meaning) -> Finding:
         reasoning=(f"It was said {times} times.",) if times > 1 else (),
         breaks=(meaning.breaks,),
         repairs=(Repair(title=meaning.cure, commands=meaning.commands),),
+        prevention=meaning.prevention,
         certainty=meaning.certainty,
         asks=(meaning.ask,) if meaning.ask is not None else (),
     )

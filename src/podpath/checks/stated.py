@@ -1,4 +1,4 @@
-"""What checks of single facts ask of a case: messages by kind, statements by type, what a device's name tells."""
+"""What checks of single facts ask of a case: statements by type, what a device's name tells."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
-from podpath.net.messages import Message, MessageKind
 from podpath.net.provenance import Span
 from podpath.node.case import Case, Stated
 from podpath.node.node import Netns
@@ -19,11 +18,6 @@ _INNER_BRIDGE = re.compile(
 _TUNNEL = re.compile(
     r"(?:flannel|vxlan|geneve|cilium|tunl|wg|tun|tap|ppp|weave|genev|ovs|ovn|antrea|sit|gre|ip6tnl|tailscale|nordlynx|utun)"
 )
-
-
-def messages_of(case: Case, *kinds: MessageKind) -> tuple[Message, ...]:
-    """Return what was said of these kinds, in the order of the evidence."""
-    return tuple(message for message in case.messages if message.kind in kinds)
 
 
 def statements_of(case: Case, kind: type[T]) -> Iterator[tuple[T, Stated]]:

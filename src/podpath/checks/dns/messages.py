@@ -17,7 +17,7 @@ ROWS: tuple[MessageCheck, ...] = (
         breaks="all names",
         cure="let kubelet and CoreDNS use a resolv.conf that names real servers",
         commands=("kubectl -n kube-system get cm coredns -o yaml",),
-        what="CoreDNS' plugin loop saw its own question come back, or dnsmasq reached its limit of concurrent questions.",
+        what="CoreDNS' plugin loop saw its own question come back.",
         why="It forwards to /etc/resolv.conf, which names a stub on loopback (127.0.0.53 of "
         "systemd-resolved, 127.0.0.1), in the pod's namespace CoreDNS itself; or to an address "
         "that leads back to the service. CoreDNS ends, and no name is resolved.",
@@ -62,7 +62,8 @@ ROWS: tuple[MessageCheck, ...] = (
             command="dig @SERVER example.org +time=2   # on the node, and in a pod; cat /etc/resolv.conf",
             decides="neither: the server or a firewall before it; only the node: the pod's way out is broken",
         ),
-        what="CoreDNS or nodelocaldns logs `i/o timeout` or a refusal for questions that it sent on.",
+        what="CoreDNS or nodelocaldns logs `i/o timeout` or a refusal for questions that it sent on, or "
+        "dnsmasq waits for as many answers as it may (`Maximum number of concurrent DNS queries`).",
         why="The server was retired or is overloaded, a firewall or security group drops the "
         "questions, or the pod's own way out is broken (no masquerading, a broken overlay). Names "
         "outside the cluster fail, or take seconds where another server answers.",

@@ -27,7 +27,7 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding
-from podpath.checks.stated import messages_of
+from podpath.checks.said import find_said
 from podpath.net.messages import Message, MessageKind
 from podpath.node.case import Case
 
@@ -41,7 +41,7 @@ NAME = "lease-given-twice"
 def check(case: Case) -> Iterator[Finding]:
     """Report each address that two MACs got."""
     given: dict[str, dict[str, Message]] = defaultdict(dict)
-    for message in messages_of(case, MessageKind.LEASE_GIVEN):
+    for message in find_said(case, MessageKind.LEASE_GIVEN):
         given[message.values["address"]].setdefault(message.values["mac"].lower(), message)
     for address, owners in given.items():
         if len(owners) < 2:

@@ -28,7 +28,8 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding
-from podpath.checks.stated import messages_of, spans_of
+from podpath.checks.said import find_said
+from podpath.checks.stated import spans_of
 from podpath.net.messages import MessageKind
 from podpath.net.provenance import Span
 from podpath.node.case import Case
@@ -45,7 +46,7 @@ KINDS = ("macvlan", "ipvlan", "macvtap", "ipvtap")
 
 def check(case: Case) -> Iterator[Finding]:
     """Report such a network where the host has no child of its own."""
-    said = messages_of(case, MessageKind.CHILD_NETWORK)
+    said = find_said(case, MessageKind.CHILD_NETWORK)
     links = [link for namespace in case.node.namespaces.values() for link in namespace.links.items if link.kind in KINDS]
     addressed = {item.link for item in case.node.host.addresses.items if item.address.family == 4}
     shims = [link for link in case.node.host.links.items if link.kind in KINDS and link.name in addressed]

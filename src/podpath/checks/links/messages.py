@@ -9,6 +9,30 @@ from podpath.net.messages import MessageKind as Kind
 
 ROWS: tuple[MessageCheck, ...] = (
     MessageCheck(
+        name="neighbour-table-full",
+        title="the kernel's neighbour table is full, so that new neighbours cannot be resolved.",
+        kinds=(Kind.NEIGHBOUR_TABLE_FULL,),
+        categories=(Category.NEIGHBOUR_TABLE_FULL,),
+        claim="The kernel's neighbour table is full: packets to neighbours without an entry are dropped.",
+        breaks="connections to whatever has no neighbour entry yet, at random",
+        cure="let the table grow",
+        commands=("sysctl -w net.ipv4.neigh.default.gc_thresh3=8192",),
+        prevention="Set gc_thresh1 to 3 in /etc/sysctl.d by the number of pods and nodes on one link, and alert on its fill.",
+        what="Each address that a host speaks to on its own links takes an entry of the neighbour table. "
+        "Above gc_thresh3 entries (1024 by default, for all namespaces of the kernel together) the "
+        "kernel makes no more.",
+        why="A packet to an address without an entry is dropped before it reaches the wire: connects fail "
+        'with "No buffer space available" or "Invalid argument", or time out, at random and more often '
+        "as the cluster grows. Flat networks, large host-gw or cloud subnets, and many pods on one node "
+        "fill the table.",
+        confirm="dmesg | grep -i 'neighbo.*overflow'\n"
+        "ip neigh show | wc -l; sysctl net.ipv4.neigh.default.gc_thresh3\n"
+        "nstat -az | grep -i neigh; lnstat -f arp_cache -c 1     # table_fulls grows",
+        fix="sysctl -w net.ipv4.neigh.default.gc_thresh3=8192 (and gc_thresh2=4096, gc_thresh1=2048; "
+        "net.ipv6.neigh likewise)\nKeep it in /etc/sysctl.d.",
+        references="neigh_alloc (net/core/neighbour.c); Documentation/networking/ip-sysctl.rst, neigh/default/gc_thresh3; arp(7)",
+    ),
+    MessageCheck(
         name="bridge-address-stale",
         title="a bridge of pods keeps an address of an older pod range, so the CNI plugin refuses to use it.",
         kinds=(Kind.BRIDGE_ADDRESS_DIFFERS,),

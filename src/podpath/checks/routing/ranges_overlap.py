@@ -27,7 +27,8 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding
-from podpath.checks.stated import is_inner_bridge, is_tunnel, messages_of, uplinks
+from podpath.checks.said import find_said
+from podpath.checks.stated import is_inner_bridge, is_tunnel, uplinks
 from podpath.net.addresses import Prefix
 from podpath.net.messages import Message, MessageKind
 from podpath.net.provenance import Span
@@ -65,7 +66,7 @@ def check(case: Case) -> Iterator[Finding]:
 
 
 def _readable(case: Case) -> Iterator[Message]:
-    for message in messages_of(case, MessageKind.RANGE_WANTED):
+    for message in find_said(case, MessageKind.RANGE_WANTED):
         try:
             Prefix.parse(message.values["prefix"], 4)
         except ValueError:

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding
-from podpath.checks.stated import messages_of
+from podpath.checks.said import find_said
 from podpath.net.messages import MessageKind
 from podpath.node.case import Case
 
@@ -40,7 +40,7 @@ NAME = "route-gateway-refused"
 
 def check(case: Case) -> Iterator[Finding]:
     """Report each refusal, with the words of the kernel."""
-    for message in messages_of(case, MessageKind.ROUTE_REFUSED):
+    for message in find_said(case, MessageKind.ROUTE_REFUSED):
         error = message.values["error"]
         if error == "Invalid prefix for given prefix length":
             continue

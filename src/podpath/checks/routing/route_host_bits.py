@@ -26,7 +26,7 @@ from ipaddress import IPv4Network, ip_network
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding
-from podpath.checks.stated import messages_of
+from podpath.checks.said import find_said
 from podpath.net.messages import MessageKind
 from podpath.node.case import Case
 
@@ -43,9 +43,9 @@ REFUSED = ("Invalid argument", "Invalid prefix for given prefix length")
 
 def check(case: Case) -> Iterator[Finding]:
     """Report each prefix with a host's bits that a route was wanted for; it is certain where the kernel said that it refuses."""
-    errors = messages_of(case, MessageKind.RTNETLINK_ANSWER, MessageKind.ROUTE_REFUSED)
+    errors = find_said(case, MessageKind.RTNETLINK_ANSWER, MessageKind.ROUTE_REFUSED)
     refusals = [message.span for message in errors if message.values.get("error") in REFUSED]
-    for message in messages_of(case, MessageKind.ROUTE_WANTED):
+    for message in find_said(case, MessageKind.ROUTE_WANTED):
         prefix = message.values["prefix"]
         meant = find_network(prefix)
         if meant is None:

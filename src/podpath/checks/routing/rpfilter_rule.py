@@ -27,7 +27,7 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding
-from podpath.checks.stated import messages_of
+from podpath.checks.said import find_said
 from podpath.net.messages import MessageKind
 from podpath.node.case import Case
 
@@ -42,7 +42,7 @@ NAME = "rpfilter-rule"
 def check(case: Case) -> Iterator[Finding]:
     """Report each device on which such a rule was seen to drop."""
     told: set[str] = set()
-    for message in messages_of(case, MessageKind.REVERSE_PATH_LOG):
+    for message in find_said(case, MessageKind.REVERSE_PATH_LOG):
         device = message.values.get("device", "")
         if device in told:
             continue

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding
-from podpath.checks.stated import messages_of
+from podpath.checks.said import find_said
 from podpath.net.addresses import Address
 from podpath.net.messages import MessageKind
 from podpath.net.provenance import Span
@@ -45,7 +45,7 @@ NAT = Address.parse("10.0.2.15")
 def check(case: Case) -> Iterator[Finding]:
     """Report it where a component says that it uses the address, or a vxlan device has it as its own end."""
     devices = [link for link in case.node.host.links.items if link.vxlan is not None and link.vxlan.local == NAT]
-    said = messages_of(case, MessageKind.NAT_ADDRESS_USED)
+    said = find_said(case, MessageKind.NAT_ADDRESS_USED)
     spans: list[Span] = [message.span for message in said] + [link.span for link in devices if link.span is not None]
     if not spans:
         return
