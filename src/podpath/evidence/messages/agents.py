@@ -5,6 +5,12 @@ from __future__ import annotations
 from podpath.evidence.messages.row import Row, make_row
 from podpath.net.messages import MessageKind
 
+_AGENT_ACCOUNT = (
+    r"[\w.-]*(?:calico|canal|tigera|cilium|hubble|flannel|weave|kube-router|kube-proxy|antrea|ovn|sdn|multus|whereabouts|"
+    r"aws-node|azure-cn|cni|coredns|kube-dns|node-?local-?dns|metallb|network)[\w.-]*"
+)
+"""Accounts of programs that serve the network; what an application may not read breaks no path."""
+
 _ADDRESS = r"[0-9a-fA-F:.]+"
 
 ROWS: tuple[Row, ...] = (
@@ -90,8 +96,8 @@ ROWS: tuple[Row, ...] = (
         MessageKind.AGENT_FORBIDDEN,
         "is forbidden: User",
         r"(?P<resource>[\w.\"\\-]+) is forbidden: User [\\\"]*system:"
-        r"(?:serviceaccount:(?P<namespace>[\w.-]+):(?P<account>[\w.-]+)|"
-        r"(?P<user>[\w:.-]+))[\\\"]* cannot (?P<verb>\w+) resource",
+        rf"(?:serviceaccount:(?P<namespace>[\w.-]+):(?P<account>{_AGENT_ACCOUNT})|"
+        rf"(?P<user>node:[\w.-]+|{_AGENT_ACCOUNT}))[\\\"]* cannot (?P<verb>\w+) resource",
     ),
     make_row(
         MessageKind.AGENT_UNAUTHORIZED,
