@@ -45,7 +45,7 @@ def assumed(conversation: Conversation) -> set[str]:
         ("limit rate 1/second accept; drop", "SOMETIMES"),
         ("numgen random mod 2 0 drop", "SOMETIMES"), ("numgen random mod 100 vmap { 0-98 : accept, 99 : drop }", "SOMETIMES"),
         ("queue num 3", "SOMETIMES"), ("jhash ip saddr mod 2 vmap { 0 : drop }", "SOMETIMES"),
-        ("jump elsewhere", "ALWAYS"), ("meta skuid 0 drop", "ALWAYS"), ("iif 77 drop", "ALWAYS"), ("iif lxc1 drop", "NEVER"),
+        ("jump elsewhere", "SOMETIMES"), ("meta skuid 0 drop", "ALWAYS"), ("iif 77 drop", "ALWAYS"), ("iif lxc1 drop", "NEVER"),
         ("oif eth0 ct direction reply drop", "ALWAYS"), ("ip saddr { 10.0.0.0/8, 11.0.0.1-11.0.0.9 } drop", "NEVER"),
         ("ip saddr != { 10.0.0.0/8 } drop", "NEVER"), ("tcp dport vmap { 1-79 : drop, 80 : accept }; drop", "NEVER"),
         ("th dport > 79 drop", "NEVER"), ("icmp type != echo-request drop", "ALWAYS"),

@@ -113,7 +113,9 @@ def converse(
     engine = node if isinstance(node, Engine) else Engine(node)
     explored = explore(lambda choices: _run(engine, probe, choices, acts), limit=limit, deviations=deviations, settled=settled)
     branches = explored.results
-    return Conversation(probe=probe, branches=branches, verdict=_verdict(branches), truncated=explored.truncated)
+    return Conversation(
+        probe=probe, branches=branches, verdict=_verdict(branches), truncated=explored.truncated, pruned=explored.pruned
+    )
 
 
 def _verdict(branches: tuple[Branch, ...]) -> str:

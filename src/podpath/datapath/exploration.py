@@ -81,6 +81,8 @@ class Exploration(NamedTuple, Generic[R]):
     """The run with the likeliest answers first, then by number of deviations."""
     truncated: bool
     """True where the limit left branches out."""
+    pruned: bool = False
+    """True where combinations of answers were left out that deviate from the likeliest in more facts than was asked for."""
 
 
 def explore(
@@ -94,6 +96,7 @@ def explore(
     results: list[R] = []
     queue: list[tuple[int, int, tuple[int, ...]]] = [(0, 0, ())]
     serial = 1
+    pruned = False
     while queue and len(results) < limit:
         count, _, prefix = heapq.heappop(queue)
         choices = Choices(prefix, settled)
@@ -101,12 +104,13 @@ def explore(
         for position in range(len(prefix), len(choices.made)):
             cost = count + (0 if choices.made[position].random else 1)
             if cost > deviations:
+                pruned = True
                 continue
             head = prefix + (0,) * (position - len(prefix))
             for index in range(1, choices.widths[position]):
                 heapq.heappush(queue, (cost, serial, (*head, index)))
                 serial += 1
-    return Exploration(tuple(results), bool(queue))
+    return Exploration(tuple(results), bool(queue), pruned)
 
 
 def unknown(fact: str, ask: str, *options: tuple[T, str], why: str = "not in the evidence") -> Unknown[T]:

@@ -188,3 +188,5 @@ class Conversation:
     """`ALWAYS`, `SOMETIMES`, `NEVER` works; `UNDECIDED` where the likeliest branch is."""
     truncated: bool = False
     """True where more branches exist than were walked."""
+    pruned: bool = False
+    """True where branches were left out that deviate from the likeliest in more facts than was asked for."""

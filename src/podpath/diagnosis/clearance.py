@@ -52,6 +52,7 @@ def forbid_all_clear(case: Case, walked: Sequence[Walked], suggested: Iterable[P
         found += _judge_alternatives(case, one)
         guesses = list_guesses(case.node, one.conversation)
         found += [RestsOnInference(probe=one.probe, guesses=guesses)] if guesses and not one.works else []
+    found += _find_unlisted_devices(case.node, walked)
     passed = {trace_netns for one in walked for trace_netns in _passed(one.conversation)}
     found += forbid_by_gaps(case.gaps)
     found += _find_unshown(case.node, walked, passed)
@@ -131,6 +132,19 @@ _WITH_SOCKETS = frozenset({6, 17})
 """Protocols in which somebody has to listen: TCP and UDP."""
 
 
+def _find_unlisted_devices(node: Node, walked: Sequence[Walked]) -> Iterator[NotShown]:
+    """Yield the devices that a walk passed and no listing has: a route names one that is not there."""
+    used = {
+        (step.netns, step.link)
+        for one in walked if not one.works
+        for branch in one.conversation.branches for trace in branch.traces for step in trace.steps
+        if step.link is not None and step.netns in node.namespaces
+    }  # fmt: skip
+    for name, link in sorted(used):
+        if link not in {each.name for each in node.namespaces[name].links.items if each.inferred is None or each.name == "lo"}:
+            yield NotShown(what=f"the device {link}", netns=name, ask=f"ip -d link show dev {link}")
+
+
 def _find_unlisted(netns: Netns) -> Iterator[NotShown]:
     listings = (
         ("native nftables", netns.nftables.complete, netns.nftables.ask),
@@ -138,6 +152,7 @@ def _find_unlisted(netns: Netns) -> Iterator[NotShown]:
         ("the routes", netns.routes.complete, netns.routes.ask),
         ("the addresses", netns.addresses.complete, netns.addresses.ask),
         ("the devices", netns.links.complete, netns.links.ask),
+        ("the neighbours", netns.neighbours.complete, netns.neighbours.ask),
     )
     for what, complete, ask in listings:
         if not complete:

@@ -35,6 +35,9 @@ from podpath.net.probe import Probe
 from podpath.node.case import Case, Unplaced
 from podpath.node.node import HOST, Node
 
+EVERY_ANSWER = 256
+"""Branches walked of a connection that works in all the likely ones, before it is said to work."""
+
 
 def diagnose(case: Case, probes: tuple[Probe, ...] = (), good: Case | None = None) -> Diagnosis:
     """Say what is wrong with a node, by its evidence and by the connections that fail."""
@@ -135,7 +138,11 @@ def _seen_to_work(judgement: Judgement) -> bool | None:
 
 
 def _fork(base: World, probe: Probe) -> Conversation:
-    return converse(base.engine, probe, limit=LIMIT, deviations=DEVIATIONS, settled=base.settled)
+    """Walk a connection under every likely answer; where all of them let it work, under every combination of answers."""
+    found = converse(base.engine, probe, limit=LIMIT, deviations=DEVIATIONS, settled=base.settled)
+    if found.pruned and not found.truncated and all(branch.works for branch in found.branches):
+        return converse(base.engine, probe, limit=EVERY_ANSWER, deviations=EVERY_ANSWER, settled=base.settled)
+    return found
 
 
 def _expect(base: World, symptom: Symptom) -> Symptom:

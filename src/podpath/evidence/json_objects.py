@@ -35,6 +35,7 @@ class Damage(NamedTuple):
     first: int
     last: int
     why: str
+    text: str
 
 
 Build = Callable[[Ledger, JsonObject], str | None]
@@ -76,7 +77,7 @@ def scan_objects(source: Source, start: int = 0) -> Iterator[JsonObject | Damage
         if isinstance(value, dict):
             yield JsonObject(value, line, last, text[start:end])
         else:
-            yield Damage(line, last - (text[end - 1 : end] == "\n"), why)
+            yield Damage(line, last - (text[end - 1 : end] == "\n"), why, text[start:end])
         place, line = end, last
 
 

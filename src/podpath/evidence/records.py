@@ -150,6 +150,8 @@ class PolicyRuleRecord(Record):
     table: str | None = None
     goto: int | None = None
     suppress_prefixlength: int | None = None
+    unread: str = ""
+    """Selectors that are not known, as they are spelled: what else has to hold for the rule to count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

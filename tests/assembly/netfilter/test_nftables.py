@@ -7,8 +7,8 @@ from pathlib import Path
 from podpath.assembly.netfilter.nftables import NftablesAssembly, assemble_nftables
 from podpath.evidence.nft import json as nft_json
 from podpath.evidence.nft import text as nft_text
-from podpath.net.provenance import Source
-from podpath.node.netfilter import Netfilter, Table
+from podpath.net.provenance import Known, Source
+from podpath.node.netfilter import Chain, Netfilter, Table
 
 DATA = Path(__file__).parents[2] / "data" / "nftables"
 RULE = "table ip t { chain c { type filter hook input priority 0; RULE }\n}"
@@ -34,10 +34,20 @@ def test_text_and_json_of_one_moment_are_one_listing() -> None:
 
 def test_a_table_of_iptables_is_left_to_its_own_output() -> None:
     """What iptables-save shows is not read again."""
-    owned = Table(name="t", family=4, flavour="nft", chains={})
+    shown = Chain(name="c", rules=(), policy="ACCEPT")
+    owned = Table(name="t", family=4, flavour="nft", chains={"c": Known(shown)})
     text = RULE.replace("RULE", "counter accept")
 
     assert (0, 1) == (len(assemble(text, tables=(owned,)).listing.items), len(assemble(text).listing.items))
+
+
+def test_a_base_chain_that_iptables_does_not_show_is_walked() -> None:
+    """A table of iptables' name may hold base chains of somebody else; iptables says only that there are some."""
+    shown = Chain(name="INPUT", rules=(), policy="ACCEPT")
+    owned = Table(name="t", family=4, flavour="nft", chains={"INPUT": Known(shown)})
+    (table,) = assemble(RULE.replace("RULE", "drop"), tables=(owned,)).listing.items
+
+    assert ["c"] == list(table.chains)
 
 
 def test_a_part_of_a_table_is_not_complete() -> None:

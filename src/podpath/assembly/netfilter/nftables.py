@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from podpath.assembly.scenes.labels import Standing, judge_source
@@ -64,8 +64,9 @@ def assemble_nftables(readings: Iterable[tuple[Source, Reading]], netfilter: Map
             continue
         span = span or listing.span
         complete = complete or (listing.scope == "ruleset" and listing.whole)
-        for key, table in _assemble_tables(reading, listing).items():
-            if _is_owned(key, table, netfilter):
+        for key, listed in _assemble_tables(reading, listing).items():
+            table = _without_owned(key, listed, netfilter)
+            if table is None:
                 continue
             known = tables.get(key)
             if known is None:
@@ -84,13 +85,18 @@ def _listing_of(reading: Reading) -> NftListingRecord | None:
     return next((record for record in reading.records if isinstance(record, NftListingRecord)), None)
 
 
-def _is_owned(key: TableKey, table: NftTable, netfilter: Mapping[Family, Netfilter]) -> bool:
-    """Tell whether iptables' own output shows the table already; an empty table of iptables says nothing anyhow."""
+def _without_owned(key: TableKey, table: NftTable, netfilter: Mapping[Family, Netfilter]) -> NftTable | None:
+    """Return the table without the base chains that iptables' own output shows already; None where no other is left.
+
+    A table of one of iptables' names may hold base chains of somebody else, which iptables only says that there are.
+    """
     family = _FAMILIES.get(key[0])
-    if family is None or family not in netfilter:
-        return False
-    del table
-    return any(other.flavour == "nft" and other.name == key[1] for other in netfilter[family].tables)
+    tables = netfilter[family].tables if family is not None and family in netfilter else ()
+    shown = {name for other in tables if other.flavour == "nft" and other.name == key[1] for name in other.chains}
+    if not shown:
+        return table
+    own = {name: chain for name, chain in table.chains.items() if not (chain.is_base and name in shown)}
+    return replace(table, chains=own) if any(chain.is_base for chain in own.values()) else None
 
 
 def _assemble_tables(reading: Reading, listing: NftListingRecord) -> dict[TableKey, NftTable]:

@@ -157,7 +157,7 @@ def _is_whole_save(source: Source, reading: Reading, family: Family, flavour: st
     if reading.gaps or not all(record.whole for record in records):
         return False
     told = {record.flavour for record in records} | ({command.flavour} if command.flavour else set())
-    if flavour is not None and flavour not in told:
+    if flavour is not None and (flavour not in told or not records):  # its tables are said to exist
         return False
     if command.action == "save":
         return command.family == family and command.table is None and not command.filtered

@@ -69,5 +69,6 @@ def _make_rule(record: PolicyRuleRecord, priority: int, tables: TableNumbers) ->
         table=tables.number(record.table),
         goto=record.goto,
         suppress_prefixlength=record.suppress_prefixlength,
+        unread=record.unread,
         span=record.span,
     )

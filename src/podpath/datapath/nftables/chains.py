@@ -9,7 +9,7 @@ from podpath.datapath.netfilter.verdicts import ACCEPT, DROP, Queued, Verdict
 from podpath.datapath.nftables.statements import BREAK
 from podpath.datapath.nftables.tables import CompiledNftChain
 from podpath.datapath.reasons.boundaries import ChainsCircle
-from podpath.datapath.reasons.rules import PolicyDecided
+from podpath.datapath.reasons.rules import ChainTaken, PolicyDecided
 from podpath.datapath.trace import NearMiss
 from podpath.net import nft
 from podpath.net.packet import Packet
@@ -80,7 +80,9 @@ def traverse(state: HookState, base: CompiledNftChain) -> Verdict | None:
             if target is not None:
                 frames.append((target, 0))
                 break
-            _miss(state, chain, result.chain)
+            verdict = _miss(state, chain, result.chain)
+            if verdict is not None:
+                return None if verdict is ACCEPT else verdict
             if result.kind == "goto":
                 break
             frames.pop()
@@ -99,10 +101,19 @@ def _run_rule(state: HookState, ops: tuple[object, ...]) -> nft.Verdict | Verdic
     return None
 
 
-def _miss(state: HookState, chain: CompiledNftChain, name: str) -> None:
-    """Take a chain that the evidence does not show to do nothing, and say so."""
+def _miss(state: HookState, chain: CompiledNftChain, name: str) -> Verdict | None:
+    """Ask what a chain that the evidence does not show does to the packet; None where it lets it go on."""
     fact = f"chain {name} of {chain.table.label}, which the evidence does not show"
-    state.walk.choices.choose(fact, (Option(None, "it lets the packet go on"),), ask="nft -a list ruleset")
+    options = (
+        Option("return", f"{name} lets the packet go on"),
+        Option("accept", f"{name} accepts the packet"),
+        Option("drop", f"{name} drops the packet"),
+    )
+    effect = state.walk.choices.choose(fact, options, ask="nft -a list ruleset")
+    if effect == "return":
+        return None
+    state.decision = Decision(effect, ChainTaken(name, effect))
+    return ACCEPT if effect == "accept" else DROP
 
 
 def _leave(state: HookState, chain: CompiledNftChain) -> None:

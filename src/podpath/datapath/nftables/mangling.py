@@ -8,8 +8,10 @@ from collections.abc import Callable, Mapping
 
 from podpath.datapath.conntrack.connection import Template, Zone, is_untouched
 from podpath.datapath.netfilter.state import Decision, Doubt, HookState
+from podpath.datapath.netfilter.verdicts import Verdict
 from podpath.datapath.nftables.datatypes import PACKET_TYPES
 from podpath.datapath.nftables.fields import TRANSPORTS, meta_field, payload_field
+from podpath.datapath.nftables.unfollowed import may_stop
 from podpath.datapath.nftables.values import Compiled, Place, compile_value
 from podpath.datapath.reasons.rules import Changed
 from podpath.net import nft
@@ -44,7 +46,7 @@ _PAYLOAD: Mapping[tuple[str, str], Put] = {
 }
 
 
-def compile_change(statement: nft.Change, place: Place) -> Callable[[HookState], nft.Verdict | None]:
+def compile_change(statement: nft.Change, place: Place) -> Callable[[HookState], nft.Verdict | Verdict | None]:
     """Compile a change; `ValueError` for a field that is not modelled."""
     field = statement.field
     if isinstance(field, nft.Meta | nft.Ct) and (type(field).__name__.lower(), field.key) in SILENT:
@@ -55,15 +57,14 @@ def compile_change(statement: nft.Change, place: Place) -> Callable[[HookState],
     value = compile_value(statement.value, place, datatype)
     guard = payload_field(field).read if isinstance(field, nft.Payload) else None
     rule = place.rule
-    text = emit_statement(statement)
+    stop = may_stop(place, emit_statement(statement))
 
-    def change(state: HookState) -> nft.Verdict | None:
+    def change(state: HookState) -> nft.Verdict | Verdict | None:
         number = _read(value, state)
         if number is None or (guard is not None and guard(state) is None):
             return nft.Verdict("break")
         if isinstance(number, Doubt):
-            state.walk.choices.choose(f"{text} at {place.where} sets what it reads: {number.fact}", number.options()[:1])
-            return None
+            return stop(state)
         before = (state.skb.packet, state.skb.mark, state.skb.connection.mark if state.skb.connection is not None else 0)
         apply(state, number)
         after = (state.skb.packet, state.skb.mark, state.skb.connection.mark if state.skb.connection is not None else 0)

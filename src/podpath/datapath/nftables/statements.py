@@ -15,6 +15,7 @@ from podpath.datapath.netfilter.verdicts import ACCEPT, DROP, Verdict
 from podpath.datapath.nftables.conditions import compile_match
 from podpath.datapath.nftables.mangling import compile_change
 from podpath.datapath.nftables.translation import compile_nat
+from podpath.datapath.nftables.unfollowed import stop_at
 from podpath.datapath.nftables.values import Place, compile_lookup, compile_value
 from podpath.datapath.reasons.rules import KeptFromConntrack, RuleDecided, SentByRule, StatementTaken
 from podpath.datapath.trace import RuleHit
@@ -32,6 +33,8 @@ Result = nft.Verdict | Verdict | None
 Op = Callable[[HookState], Result]
 DROPPING = ("xt target", "synproxy", "tproxy")
 """Statements that are not modelled and may end a packet."""
+DECIDING = nft.Unknown | nft.Vmap | nft.Reject | nft.Queue | nft.Forward
+"""What may give a verdict."""
 PASSING = ("xt match", "ct ", "meter ", "quota ", "limit ", "log", "add @", "update @", "delete @", "dup ", "last")
 """Beginnings of statements that are not modelled and cannot give a verdict, as nft(8) lists them."""
 
@@ -159,21 +162,33 @@ def _compile_vmap(statement: nft.Vmap, place: Place) -> Op:
     if isinstance(statement.data, nft.SetRef):
         place.table.data_types(statement.data)
     ops: dict[int, Op] = {}
-    doubt_text = f"{emit_statement(statement)} at {place.where} finds a verdict"
+    fact = f"what {emit_statement(statement)} at {place.where} finds"
+    verdicts = _list_verdicts(statement.data, place)
+    options = [Option(-1, "no verdict"), *(Option(number, emit_statement(one)) for number, one in enumerate(verdicts))]
+    unread = _compile_unknown(statement, place, "it leads to no verdict that is known")
+    found_by_guess = tuple(_compile_verdict(verdict, place) for verdict in verdicts)
 
     def run(state: HookState) -> Result:
         entry = find(state)
         if isinstance(entry, Doubt):
-            settle(state, Doubt(doubt_text, likely=False, ask=place.show))
+            chosen = state.walk.choices.choose(fact, options, ask=place.show)
+            return BREAK if chosen < 0 else found_by_guess[chosen](state)
+        if entry is None:
             return BREAK
-        if entry is None or not isinstance(entry.data, nft.Verdict):
-            return BREAK
+        if not isinstance(entry.data, nft.Verdict):
+            return unread(state)
         op = ops.get(id(entry))
         if op is None:
             op = ops[id(entry)] = _compile_verdict(entry.data, place)
         return op(state)
 
     return run
+
+
+def _list_verdicts(data: nft.SetRef | nft.SetOf, place: Place) -> tuple[nft.Verdict, ...]:
+    """Return the verdicts that a map may lead to, each once."""
+    elements = data.elements if isinstance(data, nft.SetOf) else place.table.named(data.name).elements
+    return tuple(dict.fromkeys(element.data for element in elements if isinstance(element.data, nft.Verdict)))
 
 
 def _compile_reject(statement: nft.Reject, place: Place) -> Op:
@@ -244,9 +259,11 @@ def _compile_unknown(statement: nft.Statement, place: Place, why: str = "not mod
     text = emit_statement(statement)
     fact = f"what {text} does at {place.where} ({why})"
     options = [Option("go on", "the packet goes on behind it"), Option("break", "the rule ends there")]
-    if text.startswith(DROPPING):
+    if isinstance(statement, nft.Change | nft.Nat):
+        options.append(Option("stop", "it changes the packet"))
+    elif text.startswith(DROPPING):
         options.append(Option("drop", "the packet ends there"))
-    elif isinstance(statement, nft.Unknown) and not text.startswith(PASSING):
+    elif isinstance(statement, DECIDING) and not (isinstance(statement, nft.Unknown) and text.startswith(PASSING)):
         options += [Option("drop", "it drops the packet"), Option("accept", "it accepts the packet")]
 
     def run(state: HookState) -> Result:
@@ -255,10 +272,9 @@ def _compile_unknown(statement: nft.Statement, place: Place, why: str = "not mod
             return None
         if effect == "break":
             return BREAK
-        if effect == "accept":
-            state.decision = Decision("accept", StatementTaken(place.rule), place.rule.span)
-            return ACCEPT
-        state.decision = Decision("drop", StatementTaken(place.rule), place.rule.span)
-        return DROP
+        if effect == "stop":
+            return stop_at(state, place, text)
+        state.decision = Decision(effect, StatementTaken(place.rule, effect), place.rule.span)
+        return ACCEPT if effect == "accept" else DROP
 
     return run

@@ -14,6 +14,7 @@ from podpath.datapath.netfilter.compiled import CompiledRule
 from podpath.datapath.netfilter.rules import ACT
 from podpath.datapath.netfilter.state import Doubt, HookState
 from podpath.datapath.netfilter.verdicts import ACCEPT, Verdict
+from podpath.datapath.nftables.unfollowed import may_stop
 from podpath.datapath.nftables.values import Compiled, Place, compile_value, constant_range
 from podpath.datapath.reasons.translation import RuleTranslation
 from podpath.datapath.xtables.context import RuleContext
@@ -21,6 +22,7 @@ from podpath.datapath.xtables.targets import masquerade, redirect
 from podpath.net import nft
 from podpath.net.addresses import Family
 from podpath.node.netfilter import MatchOption, Rule, Target
+from podpath.node.nftables_text import emit_statement
 
 if TYPE_CHECKING:
     from podpath.node.nftables import NftRule
@@ -38,11 +40,14 @@ def compile_nat(statement: nft.Nat, place: Place) -> Op:
     rule = place.rule
     proxy = Rule(rule.table, rule.place, rule.position, rule.span, Target(statement.kind))
     run = _RUNNERS[statement.kind]
+    stop = may_stop(place, emit_statement(statement))
 
     def translate(state: HookState) -> nft.Verdict | Verdict | None:
         if family is not None and state.skb.packet.family != family:
             return _BREAK
         allowed = read(state)
+        if isinstance(allowed, Doubt):
+            return stop(state) or _BREAK
         if allowed is None:
             return _BREAK
         verdict = run(state, proxy, allowed, place)
@@ -59,7 +64,7 @@ def _name_rule(state: HookState, rule: NftRule) -> None:
         state.decision = decision._replace(reason=decision.reason._replace(rule=rule))
 
 
-def _compile_range(statement: nft.Nat, place: Place, family: Family | None) -> Callable[[HookState], NatRange | None]:
+def _compile_range(statement: nft.Nat, place: Place, family: Family | None) -> Callable[[HookState], NatRange | Doubt | None]:
     flags = set(statement.flags)
     base = NULL._replace(random=bool(flags & RANDOM), persistent="persistent" in flags)
     datatype = "ipv6_addr" if family == 6 else "ipv4_addr"
@@ -81,11 +86,13 @@ def _is_constant(expression: nft.Expression) -> bool:
     return isinstance(expression, nft.Literal | nft.Network | nft.Interval)
 
 
-def _read_range(base: NatRange, address: Compiled | None, port: Compiled | None, state: HookState) -> NatRange | None:
+def _read_range(base: NatRange, address: Compiled | None, port: Compiled | None, state: HookState) -> NatRange | Doubt | None:
     """Read what comes from maps; None where a map has nothing, which ends the rule."""
     if address is not None:
         parts = address.parts(state)
-        if parts is None or isinstance(parts, Doubt) or not isinstance(parts[0], int):
+        if parts is None or isinstance(parts, Doubt):
+            return parts
+        if not isinstance(parts[0], int):
             return None
         base = base._replace(low=parts[0], high=parts[0])
         if len(parts) > 1 and isinstance(parts[1], int):
@@ -93,7 +100,7 @@ def _read_range(base: NatRange, address: Compiled | None, port: Compiled | None,
     if port is not None:
         number = port.read(state)
         if not isinstance(number, int):
-            return None
+            return number if isinstance(number, Doubt) else None
         base = base._replace(low_port=number, high_port=number)
     return base
 

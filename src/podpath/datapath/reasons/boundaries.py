@@ -31,4 +31,13 @@ class TargetNotFollowed(NamedTuple):
     """The rule, with its chain, table and namespace."""
 
 
-BoundaryReason = NotModelled | ChainsCircle | TargetNotFollowed
+@distinct
+class StatementNotFollowed(NamedTuple):
+    """A statement of nftables changes the packet in a way that is not known."""
+
+    statement: str
+    where: str
+    """The rule, with its chain, table and namespace."""
+
+
+BoundaryReason = NotModelled | ChainsCircle | TargetNotFollowed | StatementNotFollowed

@@ -60,9 +60,10 @@ class TargetTaken(NamedTuple):
 
 @distinct
 class StatementTaken(NamedTuple):
-    """A rule's statement, which is not modelled, is taken to drop the packet."""
+    """A rule's statement, which is not modelled, is taken to drop or accept the packet."""
 
     rule: NftRule
+    verdict: str
 
 
 @distinct
@@ -79,6 +80,14 @@ class TargetStops(NamedTuple):
 
     rule: Rule
     target: str
+
+
+@distinct
+class StatementStops(NamedTuple):
+    """A rule's statement changes the packet in a way that is not modelled: the walk stops."""
+
+    rule: NftRule
+    statement: str
 
 
 @distinct
@@ -165,6 +174,7 @@ class NoProxyListens(NamedTuple):
 
 
 RuleReason = (
-    RuleDecided | RuleRejected | PolicyDecided | ChainTaken | TargetTaken | StatementTaken | QueueTaken | TargetStops | SentByRule
+    RuleDecided | RuleRejected | PolicyDecided | ChainTaken | TargetTaken
+    | StatementTaken | QueueTaken | TargetStops | StatementStops | SentByRule
     | KeptFromConntrack | ZoneSet | MarkSet | MarksSet | TosSet | TtlSet | Changed | HandedToProxy | NoProxyListens
 )  # fmt: skip

@@ -8,7 +8,7 @@ from podpath.datapath.routing.fib import NO_ROUTE, FibResult, Flow
 from podpath.net.addresses import Prefix
 from podpath.net.provenance import Basis, Inferred, Known, Option
 from podpath.node.links import Link
-from podpath.node.routing import Nexthop, Route
+from podpath.node.routing import Nexthop, PolicyRule, Route
 
 if TYPE_CHECKING:
     from podpath.datapath.namespace import Namespace
@@ -21,10 +21,18 @@ _INNER = frozenset({"veth", "bridge", "vxlan", "dummy", "loopback", "ipip", "tun
 def look_up(walk: Walk, namespace: Namespace, flow: Flow, *, ignore_linkstate: bool = False) -> FibResult:
     """Look a flow up in the policy rules and tables; where an incomplete listing has nothing that fits, ask for the route."""
     routing = namespace.routing(flow.dst.family)
-    found = routing.lookup(flow, ignore_linkstate=ignore_linkstate)
+    met = [rule for rule in routing.doubted(flow) if _is_met(walk, namespace, rule)]
+    found = routing.lookup(flow, ignore_linkstate=ignore_linkstate, met=met)
     if found is NO_ROUTE and not routing.complete:
         return _ask(walk, namespace, flow)
     return found
+
+
+def _is_met(walk: Walk, namespace: Namespace, rule: PolicyRule) -> bool:
+    """Ask whether a flow meets selectors of a policy rule that nobody knows."""
+    fact = f"the policy rule of priority {rule.priority} in netns {namespace.name} counts for the packet ({rule.unread})"
+    options = (Option(False, "it does not"), Option(True, "it does"))
+    return walk.choices.choose(fact, options, ask=f"ip {'' if rule.family == 4 else '-6 '}rule show priority {rule.priority}")
 
 
 def _ask(walk: Walk, namespace: Namespace, flow: Flow) -> FibResult:

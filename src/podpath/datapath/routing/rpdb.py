@@ -7,7 +7,7 @@ them: its local and main tables share one trie, in which the longest prefix wins
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from podpath.datapath.routing.fib import NO_ROUTE, TOS_MASK, FibResult, FibTable, Flow
 from podpath.net.addresses import Family
@@ -25,13 +25,26 @@ _REMEMBERED = 1 << 16
 class Rpdb:
     """The policy rules and tables of one family in one namespace."""
 
-    __slots__ = ("_found", "_key", "_positions", "_unusable", "complete", "custom", "family", "local", "rules", "tables")
+    __slots__ = (
+        "_found",
+        "_key",
+        "_positions",
+        "_unread",
+        "_unusable",
+        "complete",
+        "custom",
+        "family",
+        "local",
+        "rules",
+        "tables",
+    )
 
     def __init__(self, netns: Netns, family: Family, routes: Iterable[Route]) -> None:
         """Compile rules and tables."""
         self.family = family
         own = [rule for rule in netns.rules.items if rule.family == family]
         self.rules = tuple(sorted(own or DEFAULT_RULES[family], key=lambda rule: rule.priority))
+        self._unread = tuple(rule for rule in self.rules if rule.unread)
         self._positions = {rule.priority: index for index, rule in reversed(list(enumerate(self.rules)))}
         """The first rule of each priority, for `goto`."""
         self.custom = [_essence(rule) for rule in self.rules] != [_essence(rule) for rule in DEFAULT_RULES[family]]
@@ -47,8 +60,17 @@ class Rpdb:
         self._key = _signature(self.rules) if self.custom else _plain_signature
         self._found: dict[tuple[object, ...], FibResult] = {}
 
-    def lookup(self, flow: Flow, *, ignore_linkstate: bool = False) -> FibResult:
-        """Return the route for a flow, `NO_ROUTE` where there is none (`fib_lookup`)."""
+    def doubted(self, flow: Flow) -> tuple[PolicyRule, ...]:
+        """Return the rules with a selector that nobody knows, which the flow meets as far as is known."""
+        return tuple(rule for rule in self._unread if _selectors_match(rule, flow))
+
+    def lookup(self, flow: Flow, *, ignore_linkstate: bool = False, met: Collection[PolicyRule] = ()) -> FibResult:
+        """Return the route for a flow, `NO_ROUTE` where there is none (`fib_lookup`).
+
+        `met` are those of the `doubted` rules whose selectors are taken to be met.
+        """
+        if self._unread:
+            return self._look(flow, () if ignore_linkstate else self._unusable, met)
         key = (*self._key(flow), ignore_linkstate)
         found = self._found.get(key)
         if found is None:
@@ -57,9 +79,9 @@ class Rpdb:
             found = self._found[key] = self._look(flow, () if ignore_linkstate else self._unusable)
         return found
 
-    def _look(self, flow: Flow, unusable: Iterable[str]) -> FibResult:
+    def _look(self, flow: Flow, unusable: Iterable[str], met: Collection[PolicyRule] = ()) -> FibResult:
         if self.custom or self.family == 6:
-            return self._by_rules(flow, frozenset(unusable))
+            return self._by_rules(flow, frozenset(unusable), met)
         for number in (MAIN, DEFAULT):
             table = self.tables.get(number)
             found = table.lookup(flow.dst.value, flow.tos, flow.oif, frozenset(unusable)) if table is not None else None
@@ -67,14 +89,14 @@ class Rpdb:
                 return found
         return NO_ROUTE
 
-    def _by_rules(self, flow: Flow, unusable: frozenset[str]) -> FibResult:
+    def _by_rules(self, flow: Flow, unusable: frozenset[str], met: Collection[PolicyRule]) -> FibResult:
         position = 0
         for _ in range(4 * len(self.rules)):
             if position >= len(self.rules):
                 break
             rule = self.rules[position]
             position += 1
-            if not match_rule(rule, flow):
+            if not match_rule(rule, flow, met):
                 continue
             if rule.action == "goto":
                 position = self._positions.get(rule.goto or 0, position)
@@ -111,9 +133,10 @@ def _suppressed(rule: PolicyRule, found: FibResult) -> bool:
     )
 
 
-def match_rule(rule: PolicyRule, flow: Flow) -> bool:
+def match_rule(rule: PolicyRule, flow: Flow, met: Collection[PolicyRule] = ()) -> bool:
     """Tell whether a flow meets every selector of a rule, or misses one of a negated rule (`fib_rule_match`)."""
-    return _selectors_match(rule, flow) != rule.negated
+    matches = _selectors_match(rule, flow) and (not rule.unread or rule in met)
+    return matches != rule.negated
 
 
 def _selectors_match(rule: PolicyRule, flow: Flow) -> bool:
@@ -138,7 +161,7 @@ def _essence(rule: PolicyRule) -> tuple[object, ...]:
     selects = (
         rule.negated, rule.src if rule.src and rule.src.length else None, rule.dst if rule.dst and rule.dst.length else None,
         rule.iif, rule.oif, rule.mark, rule.tos or None, rule.protocol or None, rule.sport, rule.dport, rule.uids, rule.l3mdev,
-        rule.goto, rule.suppress_prefixlength,
+        rule.goto, rule.suppress_prefixlength, rule.unread,
     )  # fmt: skip
     return rule.family, rule.priority, rule.action, rule.table, selects
 

@@ -172,13 +172,20 @@ def _parse_words(cursor: Cursor, fields: RouteFields) -> bool:
             answer = True
             break
         elif word != "\\" and not _skip(word, cursor, fields):
-            fields.unread = f"{word} {cursor.rest}".rstrip()
-            break
+            fields.unread = f"{fields.unread} {_take_unread(word, cursor)}".strip()
     if hop is None:
         fields.flags += single.flags
         if single.link is not None or single.gateway is not None:
             fields.nexthops.append(single)
     return answer
+
+
+def _take_unread(word: str, cursor: Cursor) -> str:
+    """Take an attribute that is not known, with its values, up to the next word that is."""
+    words = [word]
+    while not cursor.done and cursor.peek not in _KNOWN:
+        words.append(cursor.take())
+    return " ".join(words)
 
 
 def _value(cursor: Cursor, word: str) -> str:
@@ -205,6 +212,9 @@ def _take_weight(cursor: Cursor, hop: NexthopFields, _fields: RouteFields) -> No
 _HOP_WORDS: Mapping[str, Callable[[Cursor, NexthopFields, RouteFields], None]] = {
     "via": _take_via, "dev": _take_dev, "weight": _take_weight,
 }  # fmt: skip
+
+
+_KNOWN = {*_WORDS, *_HOP_WORDS, *_SKIPPED, *_METRICS, *ROUTE_FLAGS, "nexthop", "mtu", "pref", "encap", "from", "uid", "cache"}
 
 
 def _skip(word: str, cursor: Cursor, fields: RouteFields) -> bool:

@@ -80,7 +80,10 @@ def parse_listing(source: Source) -> RouteListing:
 
 def assemble_route(fields: RouteFields, span: Span, listing: RouteListing) -> RouteRecord:
     """Make the record of a route; `ValueError` says which word cannot be read."""
-    nexthops = tuple(_assemble_nexthop(hop, listing) for hop in fields.nexthops)
+    hops = fields.nexthops or ([NexthopFields()] if listing.selected.get("dev") else [])
+    nexthops = tuple(_assemble_nexthop(hop, listing) for hop in hops)
+    if not nexthops and fields.type in {"", "unicast"}:
+        raise ValueError("expected where the route leads (via, dev), saw the end")
     prefix = parse_prefix(fields.prefix, _family(fields, nexthops, listing))
     selected = listing.selected
     return RouteRecord(

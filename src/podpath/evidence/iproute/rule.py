@@ -1,6 +1,6 @@
 """`ip rule`: policy rules, from text and from JSON. Both give the words of a rule to `_assemble`, where they become typed.
 
-What a selector does not say is not asked: a rule with a word that is not known here would match wrongly, so it is a gap.
+A selector that is not known stays as it is spelled: whether the rule counts for what meets all others is for the walk to ask.
 """
 
 from __future__ import annotations
@@ -29,16 +29,20 @@ _EXPECTED = "a policy rule"
 _VALUES: Mapping[str, str] = {
     "from": "src", "to": "dst", "fwmark": "fwmark", "iif": "iif", "oif": "oif", "uidrange": "uids", "ipproto": "ipproto",
     "sport": "sport", "dport": "dport", "tos": "tos", "dsfield": "tos", "lookup": "table", "table": "table", "goto": "goto",
-    "suppress_prefixlength": "suppress_prefixlen", "suppress_ifgroup": "suppress_ifgroup", "proto": "protocol",
-    "protocol": "protocol", "realms": "flow", "realm": "flow", "tun_id": "tun_id",
+    "suppress_prefixlength": "suppress_prefixlen", "proto": "protocol",
+    "protocol": "protocol", "realms": "flow", "realm": "flow",
 }  # fmt: skip
 """Words that one value follows, by the key that stands for them here."""
 _SWITCHES: Mapping[str, str] = {
     "not": "not", "prohibit": "action", "unreachable": "action", "blackhole": "action", "nop": "nop", "[detached]": "",
     "[unresolved]": "", "l3mdev": "l3mdev",
 }  # fmt: skip
-_UNMODELLED = {"suppress_ifgroup": "suppress_ifgroup", "tun_id": "tun_id"}
-"""Selectors that the record has no field for: the rule would say too much without them."""
+_MEMBERS = frozenset(
+    {"priority", "src", "srclen", "dst", "dstlen", "fwmark", "fwmask", "iif", "iif_detached", "oif", "oif_detached", "uid_start",
+     "uid_end", "ipproto", "sport", "sport_start", "sport_end", "dport", "dport_start", "dport_end", "tos", "table", "goto",
+     "unresolved", "suppress_prefixlen", "protocol", "flow_from", "flow_to", "not", "action", "nop", "l3mdev", "uids"}
+)  # fmt: skip
+"""Members of a rule in JSON that are understood."""
 
 
 def recognise(source: Source) -> int:
@@ -56,7 +60,7 @@ def read(source: Source) -> Reading:
         if found is None:
             continue
         try:
-            words = dict(_parse_words(Cursor(found["rest"])))
+            words = _gather(_parse_words(Cursor(found["rest"])))
             ledger.add(_assemble(words | {"priority": found["priority"]}, ledger.span(index), family))
         except ValueError as error:
             ledger.gap(index, str(error))
@@ -90,6 +94,14 @@ def _listed_family(source: Source) -> Family | None:
     return 4 if family is None and parse_command(source.command).program == "ip" else family
 
 
+def _gather(pairs: Iterator[tuple[str, str]]) -> dict[str, str]:
+    """Return words by their keys; of selectors that are not known all that there are."""
+    words: dict[str, str] = {}
+    for key, value in pairs:
+        words[key] = f"{words[key]} {value}" if key == "unread" and key in words else value
+    return words
+
+
 def _parse_words(cursor: Cursor) -> Iterator[tuple[str, str]]:
     for word in cursor:
         if word in _VALUES:
@@ -100,7 +112,15 @@ def _parse_words(cursor: Cursor) -> Iterator[tuple[str, str]]:
         elif word in _SWITCHES:
             yield _SWITCHES[word], word
         else:
-            raise ValueError(f"expected a selector or an action of a policy rule, saw {word[:60]!r}")
+            yield "unread", _take_unread(word, cursor)
+
+
+def _take_unread(word: str, cursor: Cursor) -> str:
+    """Take a selector that is not known, with its values, up to the next word that is."""
+    words = [word]
+    while not cursor.done and cursor.peek not in _VALUES and cursor.peek not in _SWITCHES:
+        words.append(cursor.take())
+    return " ".join(words)
 
 
 def _parse_members(value: Mapping[str, object]) -> dict[str, str]:
@@ -108,6 +128,9 @@ def _parse_members(value: Mapping[str, object]) -> dict[str, str]:
     words = {key: text_of(value, key) or "" for key in value}
     if "priority" not in words or "src" not in words:
         raise ValueError("expected a policy rule, saw an object without priority and src")
+    strange = [key for key in value if key not in _MEMBERS]
+    if strange:
+        words["unread"] = " ".join(f"{key} {words[key]}".rstrip() for key in strange)
     for key in ("src", "dst"):
         if f"{key}len" in words:
             words[key] += f"/{words[f'{key}len']}"
@@ -124,9 +147,6 @@ def _parse_members(value: Mapping[str, object]) -> dict[str, str]:
 
 
 def _assemble(words: Mapping[str, str], span: Span, listed: Family | None) -> PolicyRuleRecord:
-    missing = next((name for key, name in _UNMODELLED.items() if key in words), None)
-    if missing is not None:
-        raise ValueError(f"expected a policy rule without {missing}, which is not modelled")
     src, dst = (_prefix(words.get(key), listed) for key in ("src", "dst"))
     action = words.get("action") or ("nop" if "nop" in words else "goto" if "goto" in words else "lookup")
     if action == "lookup" and "table" not in words and "l3mdev" not in words:
@@ -152,6 +172,7 @@ def _assemble(words: Mapping[str, str], span: Span, listed: Family | None) -> Po
         table=words.get("table"),
         goto=parse_number(words["goto"]) if "goto" in words else None,
         suppress_prefixlength=parse_number(suppress) if suppress is not None else None,
+        unread=words.get("unread", ""),
     )
 
 

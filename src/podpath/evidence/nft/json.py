@@ -5,9 +5,18 @@ from __future__ import annotations
 import re
 
 from podpath.evidence.formats import CERTAIN, NO, Format
-from podpath.evidence.json_objects import Damage, JsonObject, head_of, number_of, object_of, scan_objects, text_of, words_of
+from podpath.evidence.json_objects import JsonObject, head_of, number_of, object_of, scan_objects, text_of, words_of
 from podpath.evidence.nft.listing import scope_of
-from podpath.evidence.nft.records import NftChainRecord, NftListingRecord, NftRuleRecord, NftSetRecord, NftTableRecord
+from podpath.evidence.nft.records import (
+    FAMILIES,
+    HOOKS,
+    TYPES,
+    NftChainRecord,
+    NftListingRecord,
+    NftRuleRecord,
+    NftSetRecord,
+    NftTableRecord,
+)
 from podpath.evidence.nft.terms_json import JsonMapping, parse_element, parse_statement
 from podpath.evidence.records import Reading, Record
 from podpath.evidence.text.ledger import Ledger
@@ -36,8 +45,8 @@ def read(source: Source) -> Reading:
     for item in scan_objects(source, start):
         if isinstance(item, JsonObject):
             why = _add(ledger, item)
-        elif _CLOSING.fullmatch("\n".join(source.lines[item.first : item.last + 1])[-40:]) or _is_end(source, item):
-            continue
+        elif _CLOSING.fullmatch(item.text):
+            continue  # the end of the whole: `]}` behind the last object
         else:
             why = item.why
             damaged = True
@@ -52,24 +61,22 @@ def read(source: Source) -> Reading:
     return ledger.close("an object of nft's")
 
 
-def _is_end(source: Source, item: Damage) -> bool:
-    """Tell whether what is no object is only the end of the whole: `]}` behind the last one on its line."""
-    return (
-        item.last == len(source.lines) - 1 and source.lines[-1].rstrip().endswith("]}") and item.why == "expected a JSON object"
-    )
-
-
 def _add(ledger: Ledger, item: JsonObject) -> str | None:
     """Add one object's records; give the reason where it cannot be read."""
     if len(item.value) != 1:
         return "expected one object of nft's"
-    ((kind, _),) = item.value.items()
+    ((kind, given),) = item.value.items()
+    if not isinstance(given, dict):
+        return f"expected an object of nft's, saw {kind} without its members"
     body = object_of(item.value, kind)
     span = ledger.span(item.first, item.last)
     if kind == "metainfo":
         ledger.head(item.first, item.last)
         return None
-    record = _build(kind, body, span)
+    try:
+        record = _build(kind, body, span)
+    except ValueError as error:
+        return str(error)
     if record is None:
         return f"an object of nft that is not known: {kind}" if kind not in _NO_RULES else None
     ledger.add(record)
@@ -82,17 +89,23 @@ def _build(kind: str, body: JsonMapping, span: Span) -> Record | None:
         return NftTableRecord(span=span, family=family, name=name, flags=words_of(body, "flags"))
     if kind == "chain":
         devices = words_of(body, "dev") or tuple(text for text in (text_of(body, "dev"),) if text)
-        priority = body.get("prio", 0)
+        priority, hook, policy = body.get("prio", 0), text_of(body, "hook") or "", text_of(body, "policy") or "accept"
+        if not isinstance(priority, int) or hook not in HOOKS or policy not in {"accept", "drop"}:
+            raise ValueError(f"expected a chain of nft's, saw hook {hook!r}, priority {priority!r} and policy {policy!r}")
+        if text_of(body, "type") not in {None, *TYPES} or family not in FAMILIES:
+            raise ValueError(f"expected a chain of nft's, saw type {text_of(body, 'type')!r} and family {family!r}")
         return NftChainRecord(
-            span=span, family=family, table=table, name=name, type=text_of(body, "type") or "", hook=text_of(body, "hook") or "",
-            priority=priority if isinstance(priority, int) else 0, policy=text_of(body, "policy") or "accept", devices=devices,
+            span=span, family=family, table=table, name=name, type=text_of(body, "type") or "", hook=hook,
+            priority=priority, policy=policy, devices=devices,
             handle=number_of(body, "handle"),
         )  # fmt: skip
     if kind in {"set", "map"}:
         return _build_set(kind, body, span)
     if kind == "rule":
         expressions = body.get("expr")
-        statements = tuple(map(parse_statement, expressions)) if isinstance(expressions, list) else ()
+        if not isinstance(expressions, list):
+            raise ValueError("expected a rule of nft's, saw one without its statements")
+        statements = tuple(map(parse_statement, expressions))
         return NftRuleRecord(
             span=span, family=family, table=table, chain=text_of(body, "chain") or "", statements=statements,
             handle=number_of(body, "handle"), comment=text_of(body, "comment") or "",

@@ -7,6 +7,13 @@ from dataclasses import dataclass
 from podpath.evidence.records import Record
 from podpath.net import nft
 
+HOOKS = frozenset({"", "ingress", "egress", "prerouting", "input", "forward", "output", "postrouting"})
+"""Where a base chain may stand; a regular chain stands nowhere."""
+TYPES = frozenset({"", "filter", "nat", "route"})
+"""What a base chain is for."""
+FAMILIES = frozenset({"ip", "ip6", "inet", "arp", "bridge", "netdev"})
+"""What a table may be of."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NftTableRecord(Record):

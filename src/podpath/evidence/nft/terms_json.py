@@ -21,7 +21,7 @@ def parse_statement(value: object) -> nft.Statement:
         if name in VERDICTS:
             return _verdict(name, body)
         parser = _STATEMENTS.get(name)
-        if parser is not None:
+        if parser is not None and _is_understood(name, body):
             try:
                 return parser(body)
             except (KeyError, TypeError, ValueError, AttributeError):
@@ -29,6 +29,12 @@ def parse_statement(value: object) -> nft.Statement:
         if name == "xt" and isinstance(body, dict):
             return nft.Unknown(f"xt {body.get('type', '')} {body.get('name', '')}".strip())
     return nft.Unknown(_spell(value))
+
+
+def _is_understood(name: str, body: object) -> bool:
+    """Tell whether a statement has no member beside those that are read: one more could make it do something else."""
+    known = _MEMBERS.get(name)
+    return known is None or not isinstance(body, dict) or body.keys() <= known
 
 
 def parse_expression(value: object) -> nft.Expression:
@@ -235,3 +241,17 @@ _STATEMENTS: Mapping[str, Callable[..., nft.Statement]] = {
     "set": _set_update,
     "flow": lambda body: nft.Offload(str(body["flowtable"]).removeprefix("@")),
 }
+_MEMBERS: Mapping[str, frozenset[str]] = {
+    "match": frozenset({"op", "left", "right"}),
+    "vmap": frozenset({"key", "data"}),
+    "mangle": frozenset({"key", "value"}),
+    "snat": frozenset({"addr", "port", "flags", "family", "type_flags"}),
+    "dnat": frozenset({"addr", "port", "flags", "family", "type_flags"}),
+    "masquerade": frozenset({"port", "flags", "type_flags"}),
+    "redirect": frozenset({"port", "flags", "type_flags"}),
+    "reject": frozenset({"type", "expr"}),
+    "limit": frozenset({"rate", "rate_unit", "per", "burst", "burst_unit", "inv"}),
+    "fwd": frozenset({"dev"}),
+    "set": frozenset({"op", "elem", "set", "stmt"}),
+}
+"""What is read of a statement's members."""

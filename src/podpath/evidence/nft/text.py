@@ -10,7 +10,16 @@ from collections.abc import Mapping
 
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
 from podpath.evidence.nft.listing import scope_of
-from podpath.evidence.nft.records import NftChainRecord, NftListingRecord, NftRuleRecord, NftSetRecord, NftTableRecord
+from podpath.evidence.nft.records import (
+    FAMILIES,
+    HOOKS,
+    TYPES,
+    NftChainRecord,
+    NftListingRecord,
+    NftRuleRecord,
+    NftSetRecord,
+    NftTableRecord,
+)
 from podpath.evidence.nft.rule_text import parse_rule
 from podpath.evidence.nft.terms_text import parse_set
 from podpath.evidence.nft.tokens import Token, Words, scan
@@ -19,7 +28,6 @@ from podpath.evidence.text.ledger import Ledger
 from podpath.net import nft
 from podpath.net.provenance import Source
 
-FAMILIES = frozenset({"ip", "ip6", "inet", "arp", "bridge", "netdev"})
 PRIORITIES: Mapping[str, int] = {"raw": -300, "mangle": -150, "dstnat": -100, "filter": 0, "security": 50, "srcnat": 100}
 BRIDGE_PRIORITIES: Mapping[str, int] = {"dstnat": -300, "filter": -200, "out": 100, "srcnat": 300}
 _TABLE = re.compile(r"\s*table (?:ip6?|inet|arp|bridge|netdev) \S+ \{")
@@ -196,7 +204,7 @@ class _Reader:
             if _is_base(statement):
                 base, devices = _parse_base(statement, family)
                 last = statement[-1].line
-            elif statement[0].text == "policy" and len(statement) == 2:
+            elif statement[0].text == "policy" and statement[-1].text in {"accept", "drop"} and len(statement) == 2:
                 base["policy"] = statement[1].text
             elif statement[0].text == "comment" and len(statement) == 2:
                 self._head(statement)
@@ -208,6 +216,8 @@ class _Reader:
             priority=int(base.get("priority", "0")), policy=base.get("policy", "accept"), devices=devices, handle=handle,
         )  # fmt: skip
         self.ledger.records.insert(position, record)
+        if record.hook not in HOOKS or record.type not in TYPES or family not in FAMILIES:
+            self.ledger.refuse(span, f"expected a chain of nft's, saw {family} {record.type} hook {record.hook}")
 
     def _read_rule(self, family: str, table: str, chain: str, statement: list[Token]) -> None:
         words = Words(statement)

@@ -29,5 +29,7 @@ def spell_boundary(reason: BoundaryReason) -> str:
             return "its chains call each other without end, which the kernel refuses to load"
         case boundaries.TargetNotFollowed(target, where):
             return f"{NOT_FOLLOWED[target]} at {where}"
+        case boundaries.StatementNotFollowed(statement, where):
+            return f"{statement} at {where} changes the packet in a way that is not modelled"
         case _:
             assert_never(reason)

@@ -26,12 +26,14 @@ def spell_rule(reason: RuleReason) -> str:  # noqa: C901, PLR0911, PLR0912  # on
             return f"{chain}, which the evidence does not show, is taken to {verdict} it"
         case rules.TargetTaken(rule, verdict):
             return f"{name_rule(rule)} is taken to be one that {verdict}s it"
-        case rules.StatementTaken(rule):
-            return f"{name_rule(rule)} is taken to drop it"
+        case rules.StatementTaken(rule, verdict):
+            return f"{name_rule(rule)} is taken to {verdict} it"
         case rules.QueueTaken(rule, verdict):
             return f"{name_rule(rule)} queues it for a program, which is taken to {verdict} it"
         case rules.TargetStops(rule, target):
             return f"{name_rule(rule)}: {NOT_FOLLOWED[target]}"
+        case rules.StatementStops(rule, statement):
+            return f"{name_rule(rule)}: what {statement} makes of it is not modelled"
         case rules.SentByRule(rule, link):
             return f"{name_rule(rule)} sends it out by {link} at once"
         case rules.KeptFromConntrack(rule):

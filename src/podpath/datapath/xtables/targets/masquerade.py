@@ -38,7 +38,9 @@ def compile_target(target: Target, _: RuleContext) -> Act:
             return ACCEPT
         destination = skb.destination
         nexthop = destination.gateway if destination is not None else None
-        source = select_source(state.walk, skb.netns, skb.oif, nexthop or skb.packet.dst)
+        if nexthop is None or nexthop.family != skb.packet.family:
+            nexthop = skb.packet.dst  # an IPv4 route by an IPv6 gateway (include/net/route.h:rt_nexthop v6.12)
+        source = select_source(state.walk, skb.netns, skb.oif, nexthop)
         if source is None:
             rule = compiled.rule
             state.decision = Decision("drop", NoAddressToMasquerade(rule, state.out_name), rule.span)

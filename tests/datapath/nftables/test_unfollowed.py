@@ -1,0 +1,27 @@
+"""Statements whose effect is not known fork the walk: one branch goes on, the other ends undecided there."""
+
+from __future__ import annotations
+
+import pytest
+
+from podpath.datapath.reasons.boundaries import StatementNotFollowed
+from podpath.datapath.trace import Undecided
+from podpath.report.sentences import spell_reason
+from tests.datapath.test_nftables import HEAD, walk
+
+NAT = "table ip t { chain c { type nat hook prerouting priority -100; "
+
+
+@pytest.mark.parametrize(
+    ("heading", "statement"),
+    [(HEAD, "meta mark set foo"), (HEAD, "meta mark set ct foo"), (NAT, "dnat to ip daddr map @not_shown")],
+)
+def test_a_change_that_is_not_known_ends_a_branch(heading: str, statement: str) -> None:
+    """What the packet is afterwards nobody knows, and the walk says which statement it was."""
+    found = walk(f"{heading}{statement}; }}\n}}")
+    ended = [branch.last.outcome for branch in found.branches if branch.works is None]
+
+    assert any(branch.works for branch in found.branches)
+    (outcome,) = [outcome for outcome in ended if isinstance(outcome, Undecided)]
+    assert isinstance(outcome.reason, StatementNotFollowed)
+    assert "not modelled" in spell_reason(outcome.reason)

@@ -1,0 +1,246 @@
+"""The law of the all-clear on evidence as text: whatever is lost, cut or not known in it where it could decide forbids it.
+
+The nodes in tests/data/healthy were recorded on the real kernel, which carries both connections; unaltered they are cleared.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import podpath
+from podpath.collect.limits import Limits
+from podpath.diagnosis.forbids import NotWalkedToTheEnd, SomeBranchesFail
+from podpath.diagnosis.unread import LinesUnread
+from podpath.diagnosis.verdict import Verdict
+from podpath.library.given import Pasted
+from tests.incidents.healthy_nodes import PROBES
+
+FOLDER = Path(__file__).parent / "data" / "healthy"
+PROMPT = "root@worker-1:~# "
+TO_WORLD, TO_SERVICE = PROBES
+FEW = settings(max_examples=12, deadline=None)
+
+
+class Form(NamedTuple):
+    """A node, and the output that shows its rules."""
+
+    node: str
+    rules: str
+
+
+SAVE, LISTED = Form("legacy", "iptables-save"), Form("legacy", "iptables-L")
+NFT, NFT_JSON = Form("native", "nft"), Form("native", "nft-json")
+FORMS = (SAVE, NFT, NFT_JSON)
+"""Those that can be cleared: `iptables -L` shows no table that nobody asked it for."""
+
+
+@cache
+def text_of(node: str, name: str) -> str:
+    """Return a recorded text."""
+    return (FOLDER / node / f"{name}.txt").read_text(encoding="utf-8")
+
+
+def state_of(form: Form) -> str:
+    """Return what a node's console shows before its rules."""
+    return text_of(form.node, "state") + text_of(form.node, "others")
+
+
+def verdict_of(text: str, probe: str = TO_SERVICE) -> str:
+    """Diagnose a console's text."""
+    return podpath.diagnose(Pasted(text, "console.txt"), [probe]).verdict
+
+
+def outputs_of(text: str) -> list[str]:
+    """Part a console's text into commands with what they printed."""
+    first, *others = text.split(f"\n{PROMPT}")
+    return [f"{first}\n", *(f"{PROMPT}{other}\n" for other in others[:-1]), f"{PROMPT}{others[-1]}"]
+
+
+def with_rule(form: Form, before: str, line: str) -> str:
+    """Put a line above the first one that holds some words, in the output of the rules."""
+    rules = text_of(form.node, form.rules)
+    place = rules.rindex("\n", 0, rules.index(before)) + 1
+    return f"{state_of(form)}{rules[:place]}{line}\n{rules[place:]}"
+
+
+def with_statements(statements: object) -> str:
+    """Put a rule above the others of the chain that forwards, in JSON."""
+    heading, _, listing = text_of("native", "nft-json").partition("\n")
+    document = json.loads(listing)
+    objects = document["nftables"]
+    place = next(number for number, each in enumerate(objects) if each.get("rule", {}).get("chain") == "forward")
+    objects.insert(place, {"rule": {"family": "inet", "table": "filter", "chain": "forward", "expr": statements}})
+    return f"{state_of(NFT_JSON)}{heading}\n{json.dumps(document)}\n"
+
+
+def with_line(command: str, line: str) -> str:
+    """Put a line on top of what a command of the host printed."""
+    text, typed = state_of(SAVE) + text_of("legacy", "iptables-save"), f"{PROMPT}{command}\n"
+    assert typed in text
+    return text.replace(typed, f"{typed}{line}\n", 1)
+
+
+@pytest.mark.parametrize("probe", PROBES)
+@pytest.mark.parametrize("form", FORMS, ids=str)
+def test_what_the_kernel_carries_is_cleared(form: Form, probe: str) -> None:
+    """Nothing is missing: this is what the other tests take something away from."""
+    assert verdict_of(state_of(form) + text_of(form.node, form.rules), probe) == Verdict.NONE
+
+
+UNKNOWN_RULES = (
+    (SAVE, "-A FORWARD", "-A FORWARD -m foo --bar 3 -j DROP"),
+    (SAVE, "-A FORWARD", "-A FORWARD -j FOO"),
+    (SAVE, "-A FORWARD", "-A FORWARD -j FOO --with 3"),
+    (SAVE, "-A FORWARD", "-A FORWARD -m foo -j BAR"),
+    (SAVE, "-A FORWARD", "-A FORWARD -m conntrack --ctfoo NEW -j DROP"),
+    (SAVE, "-A FORWARD", "-A FORWARD -s 10.244.1.5 --foo -j DROP"),
+    (SAVE, "-A FORWARD", "-A FORWARD -g NOT-SHOWN"),
+    (SAVE, "-A FORWARD", "-A FORWARD -m set --match-set not-shown src -j DROP"),
+    (SAVE, "-A FORWARD", '-A FORWARD -m comment --comment "never closed -j DROP'),
+    (SAVE, "-A FORWARD", "-A FORWARD -j"),
+    (SAVE, "-A FORWARD", "what is this"),
+    (LISTED, "KUBE-FORWARD  ", "    0     0 FOO        all  --  *      *       0.0.0.0/0            0.0.0.0/0"),
+    (LISTED, "KUBE-FORWARD  ", "    0     0 DROP       all  --  *      *       0.0.0.0/0            0.0.0.0/0   foo match 3"),
+    (NFT, "jump pods", "\t\tfoo bar drop"),
+    (NFT, "jump pods", "\t\tfoo"),
+    (NFT, "jump pods", "\t\tmeta foo 3 drop"),
+    (NFT, "jump pods", "\t\tip saddr @not_shown drop"),
+    (NFT, "jump pods", "\t\tct state vmap @not_shown"),
+    (NFT, "jump pods", "\t\tip saddr vmap { 10.244.1.5 : foo }"),
+    (NFT, "jump pods", "\t\tjump not_shown"),
+    (NFT, "jump pods", "\t\tmeta mark set foo"),
+    (NFT, "jump pods", '\t\tfwd ip to 192.0.2.1 device "eth0"'),
+    (NFT, "jump pods", '\t\txt target "FOO"'),
+    (NFT, "jump pods", "\t\treject with foo"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("form", "before", "line"), UNKNOWN_RULES)
+def test_a_rule_that_nobody_knows_forbids_it(form: Form, before: str, line: str) -> None:
+    """It may drop the packet, or let one in that something else drops: the walk asks where it stands."""
+    answer = podpath.diagnose(Pasted(with_rule(form, before, line), "console.txt"), [TO_SERVICE])
+    assert answer.verdict == Verdict.POSSIBLE
+    assert {SomeBranchesFail, NotWalkedToTheEnd, LinesUnread} & {type(one) for one in answer.diagnosis.forbids}
+
+
+UNKNOWN_STATEMENTS: Sequence[object] = (
+    [{"foo": {"x": 1}}],
+    [{"match": {"op": "==", "left": {"foo": 3}, "right": 1}}, {"drop": None}],
+    [{"match": {"op": "==", "left": {"meta": {"key": "foo"}}, "right": 1}}, {"drop": None}],
+    [{"match": {"op": "==", "left": {"meta": {"key": "mark"}}, "right": 0, "foo": 1}}, {"drop": None}],
+    [{"mangle": {"key": {"foo": 1}, "value": 1}}],
+    [{"mangle": {"key": {"meta": {"key": "mark"}}, "value": {"foo": 1}}}],
+    [{"vmap": {"key": {"ct": {"key": "state"}}, "data": "@not_shown"}}],
+    [{"jump": {"target": "not_shown"}}],
+    [{"dnat": {"foo": 1}}],
+    [{"tproxy": {"port": 3}}],
+    ["foo"],
+    [3],
+    [None],
+    None,
+    {"drop": None},
+)
+
+
+@pytest.mark.parametrize("statements", UNKNOWN_STATEMENTS, ids=json.dumps)
+def test_a_statement_in_json_that_nobody_knows_forbids_it(statements: object) -> None:
+    """Neither its absence nor any effect of it is taken for granted."""
+    assert verdict_of(with_statements(statements)) == Verdict.POSSIBLE
+
+
+@pytest.mark.parametrize("item", [3, None, "x", {"rule": 3}, {"foo": {}}, {"rule": {"family": "inet"}}], ids=json.dumps)
+def test_what_is_no_object_of_nft_forbids_it(item: object) -> None:
+    """A rule may have stood in its place."""
+    heading, _, listing = text_of("native", "nft-json").partition("\n")
+    document = json.loads(listing)
+    document["nftables"].insert(5, item)
+    assert verdict_of(f"{state_of(NFT_JSON)}{heading}\n{json.dumps(document)}\n") == Verdict.POSSIBLE
+
+
+UNKNOWN_SELECTORS = (
+    "90:\tfrom all foo 12 lookup 90", "90:\tfrom all lookup 90 foo", "90:\tfrom 10.244.1.0/24 foo unreachable",
+    "90:\tfrom all lookup 90 suppress_ifgroup 3", "90:\tfrom all tun_id 3 lookup 90", "90:\tnot from all dscp 3 lookup 90",
+    "90:\tfrom all fwmark 0x1/foo lookup 90", "90:\tfrom all dport foo lookup 90", "90:\tfoo", "90:\tfrom all",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("line", UNKNOWN_SELECTORS)
+def test_a_policy_rule_that_nobody_knows_forbids_it(line: str) -> None:
+    """Whether it counts is not known, and its table has no way on."""
+    text = with_line("ip rule", line).replace(
+        f"{PROMPT}ip route show table all\n", f"{PROMPT}ip route show table all\nblackhole default table 90\n", 1
+    )
+    assert verdict_of(text) == Verdict.POSSIBLE
+
+
+UNKNOWN_ATTRIBUTES = (
+    "203.0.113.0/24 encap seg6 mode encap segs 1 [ fc00::1 ] dev eth0 scope link",
+    "203.0.113.0/24 foo 3 via 192.168.50.1 dev eth0",
+    "203.0.113.0/24 encap mpls 100 via 192.168.50.1 dev eth0", "203.0.113.0/24 via 192.168.50.1 dev eth0 foo",
+    "203.0.113.0/24 dev eth0 encap ip id 3 dst 192.0.2.9", "203.0.113.0/24", "203.0.113.0/24 dev", "foo 203.0.113.0/24",
+    "203.0.113.0/24 via 192.168.50.1 dev not-shown", "203.0.113.0/99 via 192.168.50.1 dev eth0",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("line", UNKNOWN_ATTRIBUTES)
+def test_a_route_that_nobody_knows_forbids_it(line: str) -> None:
+    """It is the best one for the destination, and what it does is not known."""
+    assert verdict_of(with_line("ip route show table all", line), TO_WORLD) == Verdict.POSSIBLE
+
+
+@FEW
+@given(st.sampled_from(FORMS), st.data())
+def test_an_output_of_rules_that_is_cut_forbids_it(form: Form, data: st.DataObject) -> None:
+    """Wherever it is cut, in the middle of a rule too, what follows may have decided."""
+    rules = text_of(form.node, form.rules)
+    end = rules.rindex("# Completed") if form is SAVE else len(rules.rstrip()) - 1
+    places = st.integers(rules.index("\n") + 1, end)
+    cut = data.draw(places.filter(lambda place: not rules[:place].rpartition("\n# Completed")[2].startswith(" on")))
+    assert verdict_of(state_of(form) + rules[:cut]) != Verdict.NONE
+
+
+@FEW
+@given(st.sampled_from(FORMS), st.data())
+def test_a_line_of_garbage_forbids_it(form: Form, data: st.DataObject) -> None:
+    """In place of any line that states facts, it may have been the one that decides; a socket that is not seen refuses more."""
+    text = state_of(form) + text_of(form.node, form.rules)
+    lines = text.splitlines()
+    places = [
+        place for place, line in enumerate(lines) if line.strip() and not line.startswith((PROMPT, "#", "Netid", "udp ", "tcp "))
+    ]
+    lines[data.draw(st.sampled_from(places))] = "%%% ?? %%%"
+    assert verdict_of("\n".join(lines) + "\n") != Verdict.NONE
+
+
+DECIDING = ("ip addr", "ip route show table all", "ip rule", "iptables-legacy-save", "sysctl", "ip neigh")
+
+
+@pytest.mark.parametrize("command", DECIDING)
+def test_an_output_that_is_lost_forbids_it(command: str) -> None:
+    """What it would have shown may decide."""
+    outputs = outputs_of(state_of(SAVE) + text_of("legacy", "iptables-save"))
+    left = [output for output in outputs if not output.startswith(f"{PROMPT}{command}")]
+    assert len(left) == len(outputs) - 1
+    assert verdict_of("".join(left), TO_WORLD) != Verdict.NONE
+
+
+@FEW
+@given(st.sampled_from(FORMS), st.data())
+def test_a_file_that_a_limit_cuts_forbids_it(form: Form, data: st.DataObject) -> None:
+    """Wherever `--max-size` cuts it."""
+    text = state_of(form) + text_of(form.node, form.rules)
+    size = data.draw(st.integers(len(text_of(form.node, "state")), len(text) - 2))
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "console.txt"
+        file.write_text(text, encoding="utf-8")
+        case = podpath.read(file, asking=[TO_SERVICE], limits=Limits(text_bytes=size, output_bytes=size))
+    assert podpath.diagnose(case, [TO_SERVICE]).verdict != Verdict.NONE
