@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +12,6 @@ from hypothesis import strategies as st
 from podpath.capture.files.index import Bytes
 from podpath.capture.printed.packets import Shown, row_of
 from podpath.capture.text import read as text_read
-from podpath.capture.text.cursor import Cursor, Text
-from podpath.capture.text.lookup import look_up
-from podpath.capture.text.page import Names
 from podpath.capture.text.read import PrintedRows, read_rows
 from podpath.evidence.records import PacketRecord
 from podpath.evidence.tcpdump.output import read_tcpdump
@@ -161,46 +157,27 @@ def test_a_text_says_whether_it_is_plain() -> None:
     assert [True, False, False] == [read_rows(as_array(f"{USUAL}{end}")).plain for end in ("", "\x1b[0m", "ä")]
 
 
-def look_at(lines: Sequence[str]) -> Cursor:
-    """Stand at the beginning of lines."""
-    text = "\n".join(lines)
-    starts = np.cumsum([0, *(len(line) + 1 for line in lines[:-1])])
-    page = Text(len(text))
-    page.load(as_array(text))
-    return Cursor(page, starts, starts + [len(line) for line in lines], np.arange(len(lines)))
+def test_a_day_that_no_calendar_has() -> None:
+    """Months that there are not are left; the 31st of a short month is the next month's first, as in other readers."""
+    days = ("2023-13-01", "2023-02-31", "2023-11-14", "1969-01-01")
+    rows = read_rows(as_array("\n".join(f"{day} {USUAL}" for day in days)))
+
+    assert [1, 2] == rows.line.tolist()
+    assert [1_677_801_600, 1_699_920_000] == [time // 1_000_000_000 - 80_000 for time in rows.arrays["time"].tolist()]
 
 
 @given(st.lists(st.integers(0, 99_999_999_999), min_size=1))
-def test_numbers(values: list[int]) -> None:
-    """Numbers of up to ten digits are read, and longer ones are none."""
-    cursor = look_at([f"seq {value}," for value in values])
-    read = cursor.long_number(b"seq ", b",")
+def test_numbers_of_ten_digits_are_read(values: list[int]) -> None:
+    """Longer ones are no sequence numbers, and their lines are left."""
+    rows = read_rows(as_array("\n".join(USUAL.replace("2812799846", str(value)) for value in values)))
 
-    assert [value < 10**10 for value in values] == cursor.good.tolist()
-    assert [value for value in values if value < 10**10] == read[cursor.good].tolist()
-
-
-@given(st.lists(st.text("abc", min_size=1, max_size=16), min_size=1, max_size=40))
-def test_names_are_looked_up_once(names: list[str]) -> None:
-    """Each different name is asked for once, in the order of the lines."""
-    asked: list[bytes] = []
-
-    def number(name: bytes) -> int:
-        asked.append(name)
-        return len(asked) - 1
-
-    found = look_up(look_at([f"{name} In " for name in names]).name(), number)
-
-    assert list(dict.fromkeys(names)) == [name.decode() for name in asked]
-    assert names == [asked[place].decode() for place in found]
+    assert [place for place, value in enumerate(values) if value < 10**10] == rows.line.tolist()
+    assert [value & 0xFFFFFFFF for value in values if value < 10**10] == rows.arrays["seq"].tolist()
 
 
-def test_a_day_that_no_calendar_has() -> None:
-    """Days of months that there are not are none; the 31st of a short month is the next month's first, as in other readers."""
-    names = Names()
+def test_devices_are_numbered_as_they_appear() -> None:
+    """A device has the number of its first line."""
+    lines = [USUAL.replace(" IP ", f" {name} In  IP ") for name in ("b", "a", "b", "c")]
+    rows = read_rows(as_array("\n".join(lines)))
 
-    assert (-1, -1, 1_700_000_000 // 86_400 * 86_400) == (
-        names.day(b"2023-13-01"),
-        names.day(b"2023-xx-01"),
-        names.day(b"2023-11-14"),
-    )
+    assert (("b", "a", "c"), [1, 2, 1, 3]) == (rows.links, rows.arrays["ifindex"].tolist())

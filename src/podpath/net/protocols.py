@@ -16,6 +16,11 @@ FIN, SYN, RST, PSH, ACK, URG, ECE, CWR = 0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x4
 FLAG_NAMES: tuple[tuple[int, str], ...] = (
     (FIN, "FIN"), (SYN, "SYN"), (RST, "RST"), (PSH, "PSH"), (ACK, "ACK"), (URG, "URG"),
 )  # fmt: skip
+TCPDUMP_LETTERS: tuple[tuple[int, str], ...] = (
+    (FIN, "F"), (SYN, "S"), (RST, "R"), (PSH, "P"), (ACK, "."), (URG, "U"), (ECE, "E"), (CWR, "W"),
+)  # fmt: skip
+"""How tcpdump prints each flag, in its order (print-tcp.c)."""
+_BITS = {letter: bit for bit, letter in TCPDUMP_LETTERS}
 
 
 def protocol_number(text: str) -> int:
@@ -36,3 +41,16 @@ def protocol_name(number: int) -> str:
 def flag_names(flags: int) -> str:
     """Spell TCP flags as iptables does, e.g. `SYN,ACK`; `NONE` where none is set."""
     return ",".join(name for bit, name in FLAG_NAMES if flags & bit) or "NONE"
+
+
+def read_letters(letters: str) -> int:
+    """Return the flags that tcpdump prints as letters: `S.`; letters that are none of its own, and `none`, have no bit."""
+    flags = 0
+    for letter in letters if letters != "none" else "":
+        flags |= _BITS.get(letter, 0)
+    return flags
+
+
+def flag_letters(flags: int) -> str:
+    """Spell TCP flags as tcpdump does: `S.`; `none` where none is set."""
+    return "".join(letter for bit, letter in TCPDUMP_LETTERS if flags & bit) or "none"

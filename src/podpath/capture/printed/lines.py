@@ -18,8 +18,6 @@ from podpath.capture.printed.icmp_text import render_icmp
 from podpath.net import protocols
 from podpath.net.addresses import Address
 
-_FLAGS = ((protocols.FIN, "F"), (protocols.SYN, "S"), (protocols.RST, "R"), (protocols.PSH, "P"), (protocols.ACK, "."),
-          (protocols.URG, "U"), (protocols.ECE, "E"), (protocols.CWR, "W"))  # fmt: skip
 _DIRECTIONS = {1: "In", 2: "B", 3: "M", 4: "P", 5: "Out"}
 _KINDS = {4: ("IPv4 (0x0800)", "IP"), 6: ("IPv6 (0x86dd)", "IP6"), 0: ("ARP (0x0806)", "ARP,")}
 _GENEVE = 6081
@@ -157,12 +155,11 @@ class _Writer:
 
 def _tcp_text(value: Callable[[str], int], payload: int) -> str:
     flags = value("flags")
-    words = "".join(letter for bit, letter in _FLAGS if flags & bit) or "none"
     seq = value("seq")
     numbers = f", seq {seq}:{(seq + payload) & 0xFFFFFFFF}" if payload else f", seq {seq}" if flags & 0x07 else ""
     if flags & protocols.ACK:
         numbers += f", ack {value('ack')}"
-    return f"Flags [{words}]{numbers}, win {value('window')}{_options_text(value)}, length {payload}"
+    return f"Flags [{protocols.flag_letters(flags)}]{numbers}, win {value('window')}{_options_text(value)}, length {payload}"
 
 
 def _options_text(value: Callable[[str], int]) -> str:

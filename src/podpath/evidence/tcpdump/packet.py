@@ -88,10 +88,6 @@ _TUNNEL = re.compile(
 _GRE = re.compile(r"GREv\d.*?(?:, length \d+)?: (?P<inner>(?:IP6?|ARP,?) .*)")
 _OTHER = re.compile(r"ip-proto-(?P<number>\d+)|(?P<name>ESP|AH|sctp|igmp|pim|GREv\d|OSPFv\d|VRRPv\d)\b", re.IGNORECASE)
 _OTHER_NUMBERS = {"esp": 50, "ah": 51, "sctp": 132, "igmp": 2, "pim": 103, "gre": 47, "ospf": 89, "vrrp": 112}
-_FLAG_BITS = {
-    "S": protocols.SYN, "F": protocols.FIN, "R": protocols.RST, "P": protocols.PSH, ".": protocols.ACK, "U": protocols.URG,
-    "E": protocols.ECE, "W": protocols.CWR,
-}  # fmt: skip
 
 
 def parse_header(text: str) -> tuple[Header, str]:
@@ -228,12 +224,11 @@ def _parse_tcp(packet: Packet, rest: str) -> Body | None:
 
 
 def _tcp_body(packet: Packet, letters: str, fields: dict[str, str | None]) -> Body:
-    flags = 0
-    for letter in letters if letters != "none" else "":
-        flags |= _FLAG_BITS.get(letter, 0)
     seq, end = int(fields.get("seq") or 0), fields.get("end")
     payload = int(fields["length"]) if fields.get("length") else (int(end) - seq) & 0xFFFFFFFF if end else 0  # type: ignore[arg-type]
-    filled = packet._replace(protocol=protocols.TCP, flags=flags, seq=seq, ack=int(fields.get("ack") or 0), payload=payload)
+    filled = packet._replace(
+        protocol=protocols.TCP, flags=protocols.read_letters(letters), seq=seq, ack=int(fields.get("ack") or 0), payload=payload
+    )
     return Body(filled, (fields.get("note") or "").strip(" ,"))
 
 

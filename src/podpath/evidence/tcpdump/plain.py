@@ -24,12 +24,6 @@ _LINE = re.compile(
     r"Flags \[([SFRPUEW.]+)\],(?: seq (\d+)(?::\d+)?,)?(?: ack (\d+),)? win \d+,(?: options \[[^\]]*\],)? "
     r"length (\d+)(?:: (.*))?$"
 )
-_BITS = {
-    "S": protocols.SYN, "F": protocols.FIN, "R": protocols.RST, "P": protocols.PSH, ".": protocols.ACK, "U": protocols.URG,
-    "E": protocols.ECE, "W": protocols.CWR,
-}  # fmt: skip
-
-
 _ETHERNET = 14
 """Bytes of the header that a frame's printed length counts."""
 
@@ -65,7 +59,7 @@ def parse_plain(line: str) -> Plain | None:
             return None
         time += day
     packet = Packet(
-        source, target, protocols.TCP, near, far, _flags(letters),
+        source, target, protocols.TCP, near, far, protocols.read_letters(letters),
         payload=int(payload), seq=int(seq or 0), ack=int(ack or 0),
     )  # fmt: skip
     if size is not None:
@@ -85,11 +79,3 @@ def _address(text: str) -> Address | None:
 def _day(date: str) -> int | None:
     year, month, day = int(date[:4]), int(date[5:7]), int(date[8:])
     return calendar.timegm((year, month, day, 0, 0, 0)) if 1 <= month <= 12 and 1 <= day <= 31 and year > 0 else None
-
-
-@lru_cache(maxsize=256)
-def _flags(letters: str) -> int:
-    flags = 0
-    for letter in letters:
-        flags |= _BITS[letter]
-    return flags
