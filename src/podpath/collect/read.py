@@ -11,6 +11,7 @@ import stat
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -21,6 +22,7 @@ from podpath.collect.members import Member
 from podpath.collect.printed import is_printed
 from podpath.evidence.bundle import ReadPackets, assemble_bundle, is_bundle
 from podpath.evidence.files import parse_file, split_lines
+from podpath.evidence.foreign import NamedFile, Shown, find_bundles, is_single, read_bundled
 from podpath.evidence.formats import LIKELY
 from podpath.evidence.gathered import Evidence, Place, join, make_cut, make_gap
 from podpath.evidence.recognition import recognise
@@ -112,7 +114,7 @@ def _parse_whole(name: str, data: bytes, limits: Limits, keep: captures.Keep, *,
 
 def _share(name: str, head: bytes, size: int, limits: Limits) -> int:
     """Say how much of a file is read: one that is one output may be long, a document or a log is cut."""
-    if size <= limits.text_bytes:
+    if size <= limits.text_bytes or (size <= limits.output_bytes and is_single(head)):
         return size
     lines = split_lines(head.decode("utf-8", "replace"))
     found = recognise(Source(name=name, lines=tuple(lines[:-1] or lines)))
@@ -132,6 +134,9 @@ def _parse(name: str, data: bytes, size: int | None, limits: Limits, keep: captu
     """Parse a file's content, of which only the beginning may be there: its `size` is another then, or not known."""
     if captures.is_capture(data):
         return captures.read_packets(name, data, keep=keep)
+    single = _read_single(name, data) if size == len(data) else None
+    if single is not None:
+        return single
     gaps: tuple[Gap, ...] = ()
     allowed = _share(name, data[:_HEAD], len(data), limits)
     if len(data) > allowed or size != len(data):
@@ -183,13 +188,23 @@ def _assemble(files: list[_File], limits: Limits, keep: captures.Keep) -> Eviden
         found = assemble_bundle(files, _packets_reader(files, keep))
         return found._replace(gaps=(*gaps, *found.gaps))
     parts: list[Evidence] = []
+    bundles = find_bundles([NamedFile(file.name, file.data) for file in files])
     for file in files:
+        sniff = partial(_parse_whole, file.shown, file.data, limits, keep)
         try:
-            parts.append(_parse_whole(file.shown, file.data, limits, keep))
+            parts.append(read_bundled(bundles, Shown(*file), sniff) or sniff())
         except (EvidenceError, MissingExtra) as error:
             gaps.append(make_gap(file.shown, str(error)))
     found = join(parts)
     return found._replace(gaps=(*gaps, *found.gaps))
+
+
+def _read_single(name: str, data: bytes) -> Evidence | None:
+    """Read a file that is a bundle of another tool all by itself; None for any other."""
+    if not is_single(data):
+        return None
+    bundles = find_bundles([NamedFile(name, data)])
+    return read_bundled(bundles, Shown(name, name, data), lambda: parse_file(name, data))
 
 
 def _unpack(files: list[_File], limits: Limits, gaps: list[Gap]) -> Iterator[_File]:

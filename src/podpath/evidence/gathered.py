@@ -39,6 +39,7 @@ class Place(NamedTuple):
     netns: str | None = None
     command: str | None = None
     taken_at: float | None = None
+    host: str | None = None
 
 
 NOWHERE = Place()

@@ -37,6 +37,8 @@ class Source:
     """The line of prose just before a block (`On a good host:`); None where there is none."""
     order: int = 0
     """The place of the block in its document, from 0: later blocks may show a later state."""
+    host: str | None = None
+    """The node it was taken on, where the layout of a bundle says so; None where only a prompt may tell."""
 
 
 class Span(NamedTuple):

@@ -29,10 +29,10 @@ def assemble_kubernetes(draft: NodeDraft, evidence: Evidence, disputes: Disputes
 
 
 def prompt_hosts(evidence: Evidence) -> tuple[str, ...]:
-    """Return the host names of the prompts at which commands about a node were typed, the one seen most first."""
+    """Return the host names of bundles, and of the prompts at which commands about a node were typed, the one seen most first."""
     counts: dict[str, int] = {}
     for scene in evidence.scenes:
-        host = host_of_prompt(scene)
+        host = scene.source.host or host_of_prompt(scene)
         if host is not None and not scene.is_elsewhere:
             counts[host] = counts.get(host, 0) + 1
     return tuple(sorted(counts, key=lambda host: -counts[host]))

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from podpath.assembly.scenes.labels import Standing
 from podpath.assembly.scenes.scene import Scene, host_of_prompt, set_scene
 from podpath.evidence.kubernetes.records import PodRecord
-from podpath.evidence.records import AddressRecord, BundleRecord, Reading, RouteRecord
+from podpath.evidence.records import AddressRecord, BundleRecord, LinkRecord, Reading, RouteRecord, SysctlRecord
 from podpath.net.addresses import Address, Prefix
 from podpath.net.provenance import Source
 from podpath.node.node import HOST
@@ -72,6 +72,9 @@ def _name_owners(scenes: Sequence[Scene]) -> Iterator[str | None]:
         if isinstance(record, BundleRecord) and record.node and "/" in scene.source.name
     }
     for scene in scenes:
+        if scene.source.host is not None:
+            yield scene.source.host
+            continue
         root = next((root for root in bundles if scene.source.name.startswith(f"{root}/")), None)
         if root is not None:
             yield bundles[root]
@@ -87,11 +90,17 @@ def _gather(scenes: Sequence[Scene], owners: Sequence[str | None]) -> dict[str, 
             continue
         host = hosts.setdefault(owner, _Host())
         host.outputs += 1
+        host.bundle = host.bundle or (scene.source.host is not None and _states_a_node(scene.reading))
         for record in scene.reading.records if scene.netns == HOST else ():
             host.bundle = host.bundle or isinstance(record, BundleRecord)
             _note(host, record)
     ordered = sorted(hosts, key=lambda name: -hosts[name].outputs)
     return {name: hosts[name] for name in ordered if hosts[name].addresses or hosts[name].bundle}
+
+
+def _states_a_node(reading: Reading) -> bool:
+    """Tell whether an output states facts of its node: a log does not, and makes no node by itself."""
+    return any(isinstance(record, LinkRecord | AddressRecord | RouteRecord | SysctlRecord) for record in reading.records)
 
 
 def _note(host: _Host, record: object) -> None:

@@ -1,0 +1,61 @@
+"""OpenShift's must-gather (openshift/must-gather, and `oc adm inspect`, which writes its objects).
+
+Objects stand by namespace and group. Nodes have outputs under `network_logs` (`NODE_POD_ip_addr`, of pods in the host's
+namespace) and under `nodes/NODE`, where `ethtool` was run in the collecting pod's own namespace. The operator of SR-IOV prints
+devices of the host, and addresses of every namespace in one file.
+"""
+
+from __future__ import annotations
+
+from podpath.evidence.layouts.layout import How, Layout, Row
+
+_GATHERING = "perf-node-gather"
+"""The namespace of the pod that gathers what stands under `nodes/NODE`: it is not the host's."""
+_ON = r"network_logs/(?P<host>[^/]+?)_(?:(?:ovnkube-node|sdn|ovs)-[a-z0-9]+_)?"
+_SRIOV = r"namespaces/[^/]+/pods/(?P<host>sriov-network-config-daemon-[^/]+)/"
+
+LAYOUT = Layout(
+    name="must-gather",
+    marks=(
+        r"namespaces/[^/]+/core/(?:pods|services|endpoints|events|configmaps)\.yaml",
+        r"cluster-scoped-resources/core/nodes/[^/]+\.yaml",
+        r"cluster-scoped-resources/[^/]+/[^/]+(?:/[^/]+)?\.yaml", r"host_service_logs/(?:masters|workers)/[^/]+\.log",
+    ),
+    rows=(
+        Row(rf"{_ON}iptables", "iptables-save -c"),
+        Row(rf"{_ON}ip_addr", "ip addr"),
+        Row(rf"{_ON}ip_route", "ip route"),
+        Row(rf"{_ON}ip_6_route", "ip -6 route"),
+        Row(rf"{_ON}ip_-s_-d_link", "ip -s -d link"),
+        Row(rf"{_ON}ovs_dump", "ovs-vsctl show"),
+        Row(r"network_logs/(?P<host>[^/]+)_ethtool_offload", "ethtool -k"),
+        Row(r"network_logs/(?P<host>[^/]+)_ethtool_driver", how=How.ASIDE),
+        Row(r"network_logs/(?:net_attach_def|multi_networkpolicy)", "kubectl get network-attachment-definitions -A -o yaml"),
+        Row(r"network_logs/(?:[^/]+\.log|ipsec/.*)", how=How.LOG),
+        Row(r"network_logs/.*", how=How.ASIDE),
+        Row(r"nodes/(?P<host>[^/]+)/ethtool_features", "ethtool -k eth0", netns=_GATHERING),
+        Row(r"nodes/(?P<host>[^/]+)/sysinfo/(?:.*/)?(?P<file>proc/sys/net/.+)", "cat /{file}"),
+        Row(r"nodes/(?P<host>[^/]+)/sysinfo/(?:.*/)?(?P<file>proc/net/(?:route|dev|arp))", "cat /{file}"),
+        Row(r"nodes/(?P<host>[^/]+)/sysinfo/(?:.*/)?(?:iptables[^/]*|ip_[^/]*|ip-[^/]*|nft[^/]*|sysctl[^/]*)", how=How.SNIFFED),
+        Row(r"nodes/(?P<host>[^/]+)/(?:dmesg|.*\.log|.*_logs_.*)", how=How.LOG),
+        Row(r"nodes/.*", how=How.ASIDE),
+        Row(rf"{_SRIOV}ip_link", "ip link"),
+        Row(rf"{_SRIOV}netns_ip_a", heading=r"> (?P<command>ip netns exec (?P<netns>\S+) ip a)$"),
+        Row(rf"{_SRIOV}ethtool", heading=r"> (?P<command>ethtool -i \S+)$"),
+        Row(r"namespaces/[^/]+/pods/.*/logs/.*|host_service_logs/.*|audit_logs/.*", how=How.LOG),
+        Row(r"namespaces/(?P<space>[^/]+)/core/(?P<kind>pods|services|endpoints|configmaps)\.yaml",
+            "kubectl -n {space} get {kind} -o yaml"),
+        Row(r"namespaces/(?P<space>[^/]+)/(?P<group>networking\.k8s\.io|discovery\.k8s\.io|k8s\.cni\.cncf\.io|k8s\.ovn\.org)/"
+            r"(?P<kind>[^/]+?)(?:/[^/]+)?\.yaml", "kubectl -n {space} get {kind}.{group} -o yaml"),
+        Row(r"namespaces/(?P<space>[^/]+)/pods/(?P<pod>[^/]+)/(?P=pod)\.yaml", "kubectl -n {space} get pod {pod} -o yaml"),
+        Row(r"namespaces/[^/]+/core/events\.yaml|event-filter\.html|.*/events\.yaml", how=How.LOG),
+        Row(r"namespaces/.*", how=How.ASIDE),
+        Row(r"cluster-scoped-resources/core/nodes/[^/]+\.yaml", "kubectl get nodes -o yaml"),
+        Row(r"cluster-scoped-resources/(?P<group>config\.openshift\.io|operator\.openshift\.io|network\.openshift\.io|k8s\.ovn\.org|"
+            r"policy\.networking\.k8s\.io)/(?P<kind>networks?|hostsubnets|netnamespaces|egressips|adminnetworkpolicies)(?:/[^/]+)?\.yaml",
+            "kubectl get {kind}.{group} -o yaml"),
+        Row(r"(?:cluster-scoped-resources|etcd_info|ingress_controllers|insights-data|monitoring|static-pods|internal|metallb|"
+            r"pod_network_connectivity_check|image-registry|apirequestcounts|webhooks)/.*", how=How.ASIDE),
+        Row(r"version|timestamp|must-gather\.log|must-gather\.logs", how=How.ASIDE),
+    ),
+)  # fmt: skip

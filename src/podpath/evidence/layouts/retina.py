@@ -1,0 +1,32 @@
+"""Microsoft Retina's capture (microsoft/retina, `pkg/capture/provider`): one node's own namespace, with a capture of packets.
+
+Each file of metadata says first what it will run, and then holds one output after the other, each under its command line.
+`proc-net` and `proc-sys-net` are copies of the kernel's folders.
+"""
+
+from __future__ import annotations
+
+from podpath.evidence.layouts.layout import HostRule, How, Layout, Row
+
+_COMMAND = r"(?:/\S*/)?(?P<command>(?:ip|iptables|ss|iptables-(?:legacy|nft)(?:-save)?)(?: [^()]+)?)$"
+_DECIDES = (
+    r"ipv[46]/(?:ip_forward|conf/[^/]+/(?:forwarding|rp_filter|arp_ignore|arp_announce|arp_filter|proxy_arp|accept_local|"
+    r"route_localnet|src_valid_mark|disable_ipv6|accept_ra|send_redirects|proxy_arp_pvlan)|tcp_tw_reuse|ip_local_port_range|"
+    r"neigh/default/gc_thresh\d|tcp_mtu_probing|fwmark_reflect)|bridge/[^/]+|"
+    r"netfilter/nf_conntrack_(?:max|count|tcp_be_liberal|acct)|nf_conntrack_max"
+)
+
+LAYOUT = Layout(
+    name="Retina capture",
+    marks=(r"ip-resources\.txt", r"iptables-rules\.txt", r"socket-stats\.txt", r"proc-net/route"),
+    needed=2,
+    hosts=(HostRule(r"proc-sys-net/hostname"),),
+    rows=(
+        Row(r"ip-resources\.txt|iptables-rules\.txt|socket-stats\.txt", heading=_COMMAND),
+        Row(r"proc-net/(?P<file>route|dev|arp|nf_conntrack|bonding/[^/]+)", "cat /proc/net/{file}"),
+        Row(rf"proc-sys-net/(?P<file>{_DECIDES})", "cat /proc/sys/net/{file}"),
+        Row(r"(?:proc-net|proc-sys-net)/.*", how=How.ASIDE),
+        Row(r"[^/]+\.log", how=How.LOG),
+        Row(r"[^/]+\.pcap(?:ng)?\d*", how=How.SNIFFED),
+    ),
+)
