@@ -75,7 +75,7 @@ def build_sosreport(folder: Path, node: str) -> None:
         ("ip_-o_addr", "ip -o addr"), ("ip_route_show_table_all", "ip route show table all"),
         ("ip_-6_route_show_table_all", "ip -6 route show table all"), ("ip_-4_rule_list", "ip -4 rule list"),
         ("ip_-6_rule_list", "ip -6 rule list"), ("ip_-s_-d_link", "ip -s -d link"), ("ip_-d_address", "ip -d address"),
-        ("ip_-s_-s_neigh_show", "ip -s -s neigh show"), ("bridge_-d_vlan_show", "bridge -d vlan show"),
+        ("ip_-s_-s_neigh_show", "ip -s -s neigh show"), ("bridge_-d_vlan_show", "bridge -d vlan show 2>/dev/null"),
         ("bridge_-s_-s_-d_-t_fdb_show", "bridge -s -s -d -t fdb show"), ("nstat_-zas", "nstat -zas"),
         ("ss_-peaonmi", "ss -peaonmi"), ("netstat_-W_-neopa", "netstat -W -neopa"),
         ("bridge_-s_-s_-d_link_show", "bridge -s -s -d link show"),
@@ -134,7 +134,6 @@ def build_aks(folder: Path, node: str) -> None:
     """Write an AKS node's bundle; the rules of nft in a namespace's folder are the host's."""
     write(folder / "etc/hostname", f"{node}\n")
     write(folder / "proc/cmdline", "BOOT_IMAGE=/boot/vmlinuz root=/dev/sda1\n")
-    write(folder / "collect/crictl_pods.json", '{"items": []}\n')
     for name in (HOST, *PODS):
         place = folder / "collect" / ("" if name == HOST else f"ip_netns_{name}")
         write_outputs(place, (

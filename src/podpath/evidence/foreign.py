@@ -40,7 +40,7 @@ def read_bundled(bundles: tuple[Bundle, ...], file: Shown, sniff: Sniff) -> Evid
     if placed.row.how is How.ASIDE:
         return Evidence((), (make_gap(file.shown, f"a file of a {bundle.layout.name} {_NOT_OF_A_NETWORK}", kind=GapKind.ASIDE),))
     if placed.row.how is How.OUTPUT:
-        return _read_outputs(file, placed)
+        return _read_outputs(file, placed, empty_tells=bundle.layout.empty_tells)
     try:
         read = _put(sniff(), placed.netns, placed.host)
     except EvidenceError as error:
@@ -60,12 +60,13 @@ def _put(found: Evidence, netns: str | None, host: str | None) -> Evidence:
     return found._replace(sources=tuple(sources))
 
 
-def _read_outputs(file: Shown, placed: Placed) -> Evidence:
-    """Return a source for each output in a file; none where it is empty, since a tool that is missing prints nothing either."""
+def _read_outputs(file: Shown, placed: Placed, *, empty_tells: bool) -> Evidence:
+    """Return a source for each output in a file; none for one that is empty, unless its tool keeps no file of what did not run."""
     text, gaps = decode_text(file.shown, file.data)
     row = placed.row
     parts = row.rewrite(text) if row.rewrite is not None else split_parts(row, placed.command, split_lines(text))
-    sources = tuple(_make_source(file, placed, part) for part in parts if any(line.strip() for line in part.lines))
+    printed = [part if any(line.strip() for line in part.lines) else part._replace(lines=()) for part in parts]
+    sources = tuple(_make_source(file, placed, part) for part in printed if part.lines or (empty_tells and part.command))
     return Evidence(sources, gaps)
 
 

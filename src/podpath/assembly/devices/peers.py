@@ -12,11 +12,14 @@ from typing import NamedTuple
 
 from podpath.assembly.drafts.draft import NodeDraft, ask_in
 from podpath.assembly.scenes.scene import Evidence, name_netns
+from podpath.evidence.commands.command import parse_family
 from podpath.evidence.records import LinkRecord
 from podpath.net.addresses import IfName
 from podpath.net.provenance import Fact, Known, Option, Unknown
 from podpath.node.links import Link, Peer
 
+# `ip -6 addr` gets no namespace of the other end from the kernel (net/ipv6/addrconf.c:inet6_fill_ifinfo v6.12), and prints the
+# device that has the other end's index here.
 _STACKED = frozenset({"vlan", "macvlan", "macvtap", "ipvlan", "ipvtap", "vxlan", "macsec", "dsa"})
 """Kinds whose `@` names the device that they sit on."""
 
@@ -60,8 +63,10 @@ def _list_ends(draft: NodeDraft, evidence: Evidence) -> Iterator[_End]:
         shows = record.peer_name is not None or record.peer_ifindex is not None
         if scene.is_elsewhere or not shows or key in seen:
             continue
-        seen.add(key)
         link = draft.namespaces[scene.netns].links[record.name]
+        if parse_family(scene.source) == 6 and link.kind not in _STACKED:
+            continue
+        seen.add(key)
         yield _End(scene.netns, link, record.peer_name, record.peer_ifindex, record.peer_netns)
 
 

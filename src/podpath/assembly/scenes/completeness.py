@@ -76,6 +76,8 @@ def _lists_devices(scene: Scene, kind: str) -> bool:
         return False
     if asked is None and scene.command.program:
         return False
+    if kind == "link" and asked is not None and asked[0] == "address" and parse_family(scene.source) is not None:
+        return False  # `ip -4 addr` leaves out devices without an address of that family (ip/ipaddress.c:ipaddr_filter)
     if kind == "address" and asked is None and "addr" not in scene.source.format:
         return False
     return any(isinstance(record, LinkRecord) and record.name == "lo" for record in scene.reading.records)
@@ -85,12 +87,13 @@ def _lists_other(scene: Scene, kind: str) -> bool:
     program, arguments = scene.command.program, scene.command.arguments
     if kind == "sysctl":
         if program:
-            return program == "sysctl" and "-a" in arguments and len(arguments) == 1
+            return program == "sysctl" and len(arguments) == 1 and arguments[0] in {"-a", "-A", "--all"}
         read = [record for record in scene.reading.records if isinstance(record, SysctlRecord) and not record.configured]
         return len(read) >= _WHOLE_SYSCTLS
     if kind == "modules":
         return program == "lsmod" or (not program and any(line.startswith("Module ") for line in scene.source.lines[:3]))
     if kind == "sockets":
-        shows_listening = any(word.startswith("-") and "l" in word for word in arguments)
+        letters = {letter for word in arguments if word.startswith("-") and not word.startswith("--") for letter in word}
+        shows_listening = "l" in letters or ("a" in letters and not (program == "netstat" and "g" in letters))
         return program in {"ss", "netstat"} and shows_listening and all(word.startswith("-") for word in arguments)
     return False

@@ -10,6 +10,8 @@ from podpath.evidence.layouts.layout import HostRule, How, Layout, Row
 
 NODE = Layout(
     name="calicoctl node diags",
+    of_node=True,
+    empty_tells=True,
     marks=(r"ipv4_route", r"ipv4_addr", r"ipv4_tables", r"nft_ruleset", r"ipsets"),
     needed=2,
     hosts=(HostRule(r"hostname"),),

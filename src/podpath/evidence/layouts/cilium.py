@@ -54,6 +54,8 @@ def _fenced(row: Row) -> Row:
 
 BUGTOOL = Layout(
     name="cilium-bugtool",
+    of_node=True,
+    empty_tells=True,
     marks=(r"cmd/(?:hostname|ip-a|iptables-save--c|ip--4-r|sysctl--a|cilium(?:-dbg)?-status---verbose|uname--a)\.(?:md|txt)",),
     hosts=(HostRule(r"cmd/hostname\.(?:md|txt)"), HostRule(r"cmd/uname--a\.(?:md|txt)", r"Linux (?P<host>\S+) ")),
     rows=tuple(_fenced(row) for row in _list_bugtool()),

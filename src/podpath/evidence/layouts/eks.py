@@ -11,6 +11,7 @@ _COUNT = r"=+|Total Number of Rules: \d+|\*\*\* .* \*\*\*\s*|Try `?iptables.*"
 
 LAYOUT = Layout(
     name="EKS log collector",
+    of_node=True,
     marks=(
         r"networking/iptables-save\.txt", r"networking/iproute\.txt", r"networking/iprule\.txt", r"sysctls/sysctl_all\.txt",
         r"kernel/uname\.txt", r"system/instance-id\.txt", r"networking/conntrack\.txt",

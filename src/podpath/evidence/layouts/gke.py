@@ -8,6 +8,8 @@ from __future__ import annotations
 from podpath.evidence.layouts.layout import How, Layout, Row
 
 _NODE = r"(?P<host>[^/]+)/"
+_RAN = rf"nodes/{_NODE}commands/(?:sudo_)?"
+_END = r"(?:\.txt|\.out)?"
 
 LAYOUT = Layout(
     name="GKE node logs",
@@ -15,9 +17,12 @@ LAYOUT = Layout(
         r"[^/]+/serial-1\.log", r"[^/]+/kube-node-(?:installation|configuration)\.log", r"nodes/[^/]+/commands/[^/]+",
     ),
     rows=(
-        Row(rf"nodes/{_NODE}commands/(?:.*_)?iptables-save[^/]*", "iptables-save"),
-        Row(rf"nodes/{_NODE}commands/[^/]*\b_?ip_(?:addr|route|rule|neigh|link)[^/]*", how=How.SNIFFED),
-        Row(rf"nodes/{_NODE}commands/[^/]*(?:iptables|conntrack|sysctl|ipset|nft|ss_)[^/]*", how=How.SNIFFED),
+        Row(rf"{_RAN}(?P<six>ip6|ip)tables-save(?:_--counters|_-c)?{_END}", "{six}tables-save -c"),
+        Row(rf"{_RAN}ip_(?P<object>addr|link|neigh|rule)(?:_show|_list)?{_END}", "ip {object}"),
+        Row(rf"{_RAN}ip_route_(?:list|show)_table_all{_END}", "ip route show table all"),
+        Row(rf"{_RAN}ip_route(?:_show|_list)?{_END}", "ip route"),
+        Row(rf"{_RAN}sysctl_-a{_END}", "sysctl -a"),
+        Row(rf"{_RAN}(?:ip_|ip6_|conntrack|ipset|nft|ss_|iptables|sysctl)[^/]*", how=How.SNIFFED),
         Row(rf"nodes/{_NODE}files/(?:.*/)?(?P<file>proc/sys/net/.+)", "cat /{file}"),
         Row(rf"nodes/{_NODE}files/(?:.*/)?(?P<file>etc/cni/net\.d/[^/]+\.conf(?:list)?)", "cat /{file}"),
         Row(rf"nodes/{_NODE}.*\.log", how=How.LOG),

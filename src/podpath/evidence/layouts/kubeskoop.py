@@ -209,6 +209,7 @@ def _spell_end(fields: Fields, address: str, port: str) -> str:
 
 LAYOUT = Layout(
     name="kubeskoop collector",
+    of_node=True,
     marks=(),
     knows=is_dump,
     rows=(Row(r".*", rewrite=take_apart),),

@@ -56,8 +56,6 @@ class Row(NamedTuple):
     noise: str = ""
     """Lines that the bundle's tool wrote between those of the command."""
     rewrite: Rewrite | None = None
-    netns: str = ""
-    """The namespace, where the path does not name it; `{name}` as in the command."""
 
 
 class HostRule(NamedTuple):
@@ -79,6 +77,10 @@ class Layout(NamedTuple):
     needed: int = 1
     """How many of the marks have to be there."""
     hosts: tuple[HostRule, ...] = ()
+    of_node: bool = False
+    """True where a bundle is of one node: it is told from others by its folder where no file names the node."""
+    empty_tells: bool = False
+    """True where a file is there only if its command ran, with its errors: an empty one says that nothing was printed."""
     knows: Callable[[bytes], bool] | None = None
     """Tells a bundle that is a single file by its first bytes; None for one that is many files."""
 
@@ -98,8 +100,7 @@ def place(layout: Layout, path: str, host: str | None = None) -> Placed | None:
         found = compiled(row.path).fullmatch(path)
         if found is not None:
             words = {name: value or "" for name, value in found.groupdict().items()}
-            netns = words.get("netns") or _fill(row.netns, words) or None
-            return Placed(row, _fill(row.command, words), netns, words.get("host") or host)
+            return Placed(row, _fill(row.command, words), words.get("netns") or None, words.get("host") or host)
     return None
 
 

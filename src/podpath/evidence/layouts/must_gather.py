@@ -1,16 +1,14 @@
 """OpenShift's must-gather (openshift/must-gather, and `oc adm inspect`, which writes its objects).
 
 Objects stand by namespace and group. Nodes have outputs under `network_logs` (`NODE_POD_ip_addr`, of pods in the host's
-namespace) and under `nodes/NODE`, where `ethtool` was run in the collecting pod's own namespace. The operator of SR-IOV prints
-devices of the host, and addresses of every namespace in one file.
+namespace). Under `nodes/NODE`, `ethtool` was run in the namespace of the pod that collected it: that says nothing of the node. The
+operator of SR-IOV prints devices of the host, and addresses of every namespace in one file.
 """
 
 from __future__ import annotations
 
 from podpath.evidence.layouts.layout import How, Layout, Row
 
-_GATHERING = "perf-node-gather"
-"""The namespace of the pod that gathers what stands under `nodes/NODE`: it is not the host's."""
 _ON = r"network_logs/(?P<host>[^/]+?)_(?:(?:ovnkube-node|sdn|ovs)-[a-z0-9]+_)?"
 _SRIOV = r"namespaces/[^/]+/pods/(?P<host>sriov-network-config-daemon-[^/]+)/"
 
@@ -33,7 +31,6 @@ LAYOUT = Layout(
         Row(r"network_logs/(?:net_attach_def|multi_networkpolicy)", "kubectl get network-attachment-definitions -A -o yaml"),
         Row(r"network_logs/(?:[^/]+\.log|ipsec/.*)", how=How.LOG),
         Row(r"network_logs/.*", how=How.ASIDE),
-        Row(r"nodes/(?P<host>[^/]+)/ethtool_features", "ethtool -k eth0", netns=_GATHERING),
         Row(r"nodes/(?P<host>[^/]+)/sysinfo/(?:.*/)?(?P<file>proc/sys/net/.+)", "cat /{file}"),
         Row(r"nodes/(?P<host>[^/]+)/sysinfo/(?:.*/)?(?P<file>proc/net/(?:route|dev|arp))", "cat /{file}"),
         Row(r"nodes/(?P<host>[^/]+)/sysinfo/(?:.*/)?(?:iptables[^/]*|ip_[^/]*|ip-[^/]*|nft[^/]*|sysctl[^/]*)", how=How.SNIFFED),

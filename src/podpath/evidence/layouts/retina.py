@@ -18,6 +18,8 @@ _DECIDES = (
 
 LAYOUT = Layout(
     name="Retina capture",
+    of_node=True,
+    empty_tells=True,
     marks=(r"ip-resources\.txt", r"iptables-rules\.txt", r"socket-stats\.txt", r"proc-net/route"),
     needed=2,
     hosts=(HostRule(r"proc-sys-net/hostname"),),

@@ -77,6 +77,8 @@ def _list_rows() -> Iterator[Row]:
 
 LAYOUT = Layout(
     name="sosreport",
+    of_node=True,
+    empty_tells=True,
     marks=(r"sos_commands/[^/]+/[^/]+", r"sos_commands/networking/namespaces/[^/]+/[^/]+"),
     hosts=(
         HostRule(r"sos_commands/host/hostname"),

@@ -68,7 +68,14 @@ def find_bundles(files: Sequence[NamedFile]) -> tuple[Bundle, ...]:
             claimed.setdefault(root, layout)
     known = {file.name: file.data for file in files}
     found = [Bundle(layout, root, _name_host(layout.hosts, root, known)) for root, layout in claimed.items()]
-    return tuple(sorted(found, key=lambda bundle: -len(bundle.root)))
+    nameless = sum(bundle.layout.of_node and bundle.host is None for bundle in found) > 1
+    named = [bundle._replace(host=_name_by_root(bundle)) if nameless else bundle for bundle in found]
+    return tuple(sorted(named, key=lambda bundle: -len(bundle.root)))
+
+
+def _name_by_root(bundle: Bundle) -> str | None:
+    """Name a node after its bundle's folder or file, where several bundles name no node: they are of different ones."""
+    return bundle.host or (bundle.root.rstrip("/") if bundle.layout.of_node else None) or None
 
 
 def _find_roots(layout: Layout, files: Iterable[NamedFile]) -> Iterator[str]:

@@ -16,7 +16,7 @@ from podpath.net.statements import DeviceCount, Offload
 
 _TITLE = re.compile(r"\s*(?:Features|Offload parameters) for (?P<link>\S+):\s*$")
 _STATISTICS = re.compile(r"\s*NIC statistics:\s*$")
-_FEATURE = re.compile(r"\s*(?P<feature>[a-z0-9][a-z0-9 -]*[a-z0-9]): (?P<state>on|off)(?P<rest>(?: \[[\w ]+\])?)\s*$")
+_FEATURE = re.compile(r"\s*(?P<feature>[a-z0-9][a-z0-9_ -]*[a-z0-9]): (?P<state>on|off)(?P<rest>(?: \[[\w ]+\])?)\s*$")
 _COUNT = re.compile(r"\s+(?P<name>[\w\[\]. -]+?):\s+(?P<value>\d+)\s*$")
 _DRIVER = re.compile(r"\s*(?:driver|version|firmware-version|expansion-rom-version|bus-info|supports-[\w-]+):(?:\s.*)?$")
 _EXPECTED = "a line of ethtool"

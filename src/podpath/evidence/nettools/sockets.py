@@ -21,6 +21,10 @@ from podpath.net.provenance import Source
 _SS_HEADING = re.compile(r"\s*(?:Netid\s+)?State\s+Recv-Q\s+Send-Q\s+Local Address:Port\s+Peer Address:Port")
 _NETSTAT_HEADING = re.compile(r"\s*Proto\s+Recv-Q\s+Send-Q\s+Local Address\s+Foreign Address")
 _TITLE = re.compile(r"\s*Active (?:Internet connections|UNIX domain sockets)|\s*Proto\s+RefCnt\s+Flags|\s*RTNETLINK answers: ")
+_SUMMARY = re.compile(
+    r"\s*(?:Total: \d+(?: \(kernel \d+\))?|TCP:\s+\d+ \(.*|Transport\s+Total\s+IP\s+IPv6|(?:\*|RAW|UDP|TCP|INET|FRAG)(?:\s+[\d-]+){3})\s*$"
+)
+"""`ss -s`: how many sockets of each kind there are, which says nothing about a path."""
 _SS_STATES = "LISTEN|UNCONN|ESTAB|SYN-SENT|SYN-RECV|FIN-WAIT-1|FIN-WAIT-2|TIME-WAIT|CLOSE-WAIT|LAST-ACK|CLOSING|CLOSED|UNKNOWN"
 _NETSTAT_STATES = "LISTEN|ESTABLISHED|SYN_SENT|SYN_RECV|FIN_WAIT[12]|TIME_WAIT|CLOSE|CLOSE_WAIT|LAST_ACK|CLOSING|UNKNOWN|[0-9]"
 _END = r"(?:\[[^\]\s]*\]|[^\s\[\]]*?)(?:%[^\s:]+)?:(?:\*|[\w-]+)"
@@ -61,7 +65,9 @@ class _End(NamedTuple):
 def recognise(source: Source) -> int:
     """Recognise a heading of ss or netstat, or rows of theirs."""
     lines = sample(source)
-    if any(_SS_HEADING.match(line) or _NETSTAT_HEADING.match(line) for line in lines[:4]):
+    if any(_SS_HEADING.match(line) or _NETSTAT_HEADING.match(line) for line in lines[:12]):
+        return CERTAIN
+    if any(_SUMMARY.match(line) for line in lines[:2]) and share(lines, _SUMMARY) >= 0.5:
         return CERTAIN
     if max(share(lines, _SS), share(lines, _NETSTAT)) < 0.5:
         return NO
@@ -75,7 +81,7 @@ def read(source: Source) -> Reading:
     last: int | None = None
     for index, raw in enumerate(source.lines):
         line = strip_terminal(raw)
-        if _SS_HEADING.match(line) or _NETSTAT_HEADING.match(line) or _TITLE.match(line) or _OTHER.match(line):
+        if any(pattern.match(line) for pattern in (_SS_HEADING, _NETSTAT_HEADING, _TITLE, _SUMMARY, _OTHER)):
             ledger.head(index)
             last = None
         elif (found := _SS.match(line) or _NETSTAT.match(line)) is not None:
