@@ -9,13 +9,19 @@ import base64
 import ipaddress
 import json
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypedDict
 
-from podpath.lab.apply import run
+import podpath
+from podpath.lab.apply import enter_private_world, run
 from podpath.lab.script import Command
-from tests.incidents.blind_world import PODS
+from podpath.library.case import NodeCase
+from podpath.library.diagnosis import diagnose
+from podpath.report.style import Style
+from tests.incidents.blind_faults import FAULTS
+from tests.incidents.blind_world import PODS, run_lines, standing
 
 HOST = "host"
 Build = Callable[[Path, str], None]
@@ -101,10 +107,12 @@ def build_bugtool(folder: Path, node: str) -> None:
     write(folder / "cmd/ps-auxfw.md", "USER PID %CPU %MEM VSZ RSS TTY STAT START TIME COMMAND\n")
     commands = (
         "ip a", "ip -4 r", "ip -6 r", "ip -d -s l", "ip -4 n", "ip -6 n", "ip rule", "sysctl -a", "iptables-save -c",
-        "iptables -S", "ip6tables -S", "iptables -L -v", "ip -4 route show table 254", "ip -4 route show table 255",
+        "iptables -S", "ip6tables -S", "ip -4 route show table 254", "ip -4 route show table 255",
         "ss -t -p -a -i -s", "iptables-nft-save -c", "iptables-legacy-save -c",
     )  # fmt: skip
-    write_outputs(folder / "cmd", ((f"{each.replace('/', ' ').replace(' ', '-')}.md", f"{each} 2>/dev/null") for each in commands))
+    write_outputs(
+        folder / "cmd", ((f"{each.replace('/', ' ').replace(' ', '-')}.md", f"{each} 2>/dev/null") for each in commands)
+    )
 
 
 def build_calico_node(folder: Path, node: str) -> None:
@@ -236,7 +244,15 @@ def _dump_neighbour(entry: dict[str, Any], link: dict[str, Any]) -> dict[str, An
     states = {"INCOMPLETE": 1, "REACHABLE": 2, "STALE": 4, "DELAY": 8, "PROBE": 16, "FAILED": 32, "NOARP": 64, "PERMANENT": 128}
     mac = base64.b64encode(bytes.fromhex(entry.get("lladdr", "").replace(":", ""))).decode()
     state = sum(states[each] for each in entry["state"])
-    return {"Family": 2, "LinkIndex": link["ifindex"], "State": state, "Type": 1, "Flags": 0, "IP": entry["dst"], "HardwareAddr": mac}
+    return {
+        "Family": 2,
+        "LinkIndex": link["ifindex"],
+        "State": state,
+        "Type": 1,
+        "Flags": 0,
+        "IP": entry["dst"],
+        "HardwareAddr": mac,
+    }
 
 
 def _dump_net(text: str, *, host: bool = False) -> dict[str, str]:
@@ -281,3 +297,125 @@ BUILDERS: dict[str, Build] = {
     "calico-cluster": build_calico_cluster, "aks": build_aks, "retina": build_retina, "gke": build_gke,
     "must-gather": build_must_gather, "kubeskoop": build_kubeskoop,
 }  # fmt: skip
+
+
+def build_sysdump(folder: Path, node: str) -> None:
+    """Write a sysdump's objects, and the bugtool's folder of one agent: each agent's is a bundle of its own node."""
+    stamp = "20261122-101500"
+    top = folder / f"cilium-sysdump-{stamp}"
+    build_bugtool(top / f"cilium-bugtool-cilium-{node}-{stamp}", node)
+    for kind in ("nodes", "pods", "services"):
+        write(top / f"k8s-{kind}-{stamp}.yaml", f"apiVersion: v1\nitems: []\nkind: {kind.title()[:-1]}List\nmetadata: {{}}\n")
+    write(top / f"cilium-configmap-{stamp}.yaml", _CONFIGURATION)
+
+
+_CONFIGURATION = """\
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: cilium-config
+  namespace: kube-system
+data:
+  enable-ipv4-masquerade: "true"
+  tunnel-protocol: vxlan
+"""
+BUILDERS["sysdump"] = build_sysdump
+
+
+class Planted(NamedTuple):
+    """A kind of bundle with the fault that is planted in it, by its name among the blind ones."""
+
+    kind: str
+    fault: str
+    nodes: tuple[str, ...] = ("node-1",)
+    """With a second node, that one is the fault's twin."""
+
+
+PLANTED = (
+    Planted("eks", "forwarding-off-on-bridge"),
+    Planted("retina", "forwarding-off-on-bridge"),
+    Planted("sosreport", "strict-source-check"),
+    Planted("bugtool", "masquerade-lost"),
+    Planted("sysdump", "forwarding-off-on-bridge", ("node-1", "node-2")),
+    Planted("calico-node", "blackhole-for-services"),
+    Planted("calico-cluster", "dns-dropped", ("node-1", "node-2")),
+    Planted("gke", "dns-dropped"),
+    Planted("must-gather", "dns-dropped", ("node-1", "node-2")),
+    Planted("aks", "tunnel-too-large"),
+    Planted("kubeskoop", "forward-drop-on-top"),
+)
+
+
+class Seen(TypedDict):
+    """What a bundle was read to, and what its answer says."""
+
+    first: str
+    """The first lines of the answer of each node, the one with the fault first."""
+    named: bool
+    verdict: str
+    faults: list[str]
+    """The checks that name a cause or a fault."""
+    addresses: dict[str, dict[str, list[str]]]
+    """Those of each namespace that an output shows, by node."""
+
+
+_SETTLED = "for each in $(seq 40); do ip -br link show eth0 | grep -q ' UP ' && break; sleep 0.1; done"
+"""Waits for the kernel to tell that a device is up, up to a second later (net/core/link_watch.c:linkwatch_add_event v6.12)."""
+
+
+def build_all(folder: Path) -> None:
+    """Build every kind of bundle, with its fault in `bad` and with the twin in `good`; a second node is a twin in both."""
+    for name in dict.fromkeys(planted.fault for planted in PLANTED):
+        fault = next(fault for fault in FAULTS if fault.name == name)
+        for state, lines in (("bad", fault.broken_by), ("good", fault.twin)):
+            with standing(fault.shape, fault.backend):
+                run_lines(lines)
+                for name_of_netns in (HOST, *PODS):
+                    printed(_SETTLED, name_of_netns)
+                for planted in (each for each in PLANTED if each.fault == name):
+                    BUILDERS[planted.kind](folder / state / planted.kind, planted.nodes[0])
+                    for node in planted.nodes[1:] if state == "good" else ():
+                        BUILDERS[planted.kind](folder / "bad" / planted.kind, node)
+                        BUILDERS[planted.kind](folder / "good" / planted.kind, node)
+
+
+def judge(bundle: Path, named: str) -> Seen:
+    """Read and diagnose a bundle, asked nothing."""
+    answer = diagnose(bundle)
+    first = " ".join(line.strip() for line in answer.text(Style(width=100)).splitlines()[:6])
+    nodes = podpath.read(bundle).nodes
+    return Seen(
+        first=first,
+        named=re.search(named, first) is not None,
+        verdict=answer.verdict,
+        faults=[finding.check for finding in answer.findings if finding.severity in ("cause", "fault")],
+        addresses={node.name: _list_addresses(node) for node in nodes},
+    )
+
+
+def _list_addresses(node: NodeCase) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name, netns in node.facts.node.namespaces.items():
+        if netns.inferred is None:
+            own = [
+                str(each.address) for each in netns.addresses.items if not each.address.is_loopback and each.address.family == 4
+            ]
+            found[name] = sorted(own)
+    return found
+
+
+def main() -> None:
+    """Build all bundles in the folder that is named, and print what came of each."""
+    folder = Path(sys.argv[1])
+    enter_private_world()
+    build_all(folder)
+    wanted = {fault.name: fault.named for fault in FAULTS}
+    seen = {
+        planted.kind: {state: judge(folder / state / planted.kind, wanted[planted.fault]) for state in ("bad", "good")}
+        for planted in PLANTED
+    }
+    sys.stdout.write(json.dumps(seen, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -61,7 +61,7 @@ def _put(found: Evidence, netns: str | None, host: str | None) -> Evidence:
 
 
 def _read_outputs(file: Shown, placed: Placed, *, empty_tells: bool) -> Evidence:
-    """Return a source for each output in a file; none for one that is empty, unless its tool keeps no file of what did not run."""
+    """Return a source for each output in a file; none for an empty one, unless its tool keeps no file of what did not run."""
     text, gaps = decode_text(file.shown, file.data)
     row = placed.row
     parts = row.rewrite(text) if row.rewrite is not None else split_parts(row, placed.command, split_lines(text))

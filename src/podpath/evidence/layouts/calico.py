@@ -37,7 +37,7 @@ _KINDS = (
 _NODE = r"nodes/(?P<host>[^/]+)/"
 CLUSTER = Layout(
     name="calicoctl cluster diags",
-    marks=(rf"nodes/[^/]+/iptables-(?:legacy|nft)-save\.txt", r"nodes/[^/]+/ip-rule\.txt", r"cluster/nodes\.yaml"),
+    marks=(r"nodes/[^/]+/iptables-(?:legacy|nft)-save\.txt", r"nodes/[^/]+/ip-rule\.txt", r"cluster/nodes\.yaml"),
     needed=2,
     rows=(
         Row(rf"{_NODE}iptables-(?P<backend>legacy|nft)-save\.txt", "iptables-{backend}-save -c"),

@@ -75,7 +75,7 @@ SYSDUMP = Layout(
         Row(rf"(?P<kind>cilium\w*?){_STAMP}\.yaml", "kubectl get {kind} --all-namespaces -o yaml"),
         Row(rf"k8s-pods{_STAMP}\.txt", how=How.ASIDE),
         Row(r"(?:logs|hubble)-.*", how=How.LOG),
-        Row(r"(?:cniconf|gops|metrics|aws|gatewayapi|cilium-helm|cilium-\w+-(?:daemonset|configmap|deployment)|k8s)-.*", how=How.ASIDE),
+        Row(r"(?:cniconf|gops|metrics|aws|gatewayapi|cilium-helm|k8s)-.*", how=How.ASIDE),
         Row(r".*-(?:daemonset|deployment|configmap|cronjob|certificates)-.*\.yaml|cilium-sysdump\.log", how=How.ASIDE),
     ),
 )  # fmt: skip

@@ -111,7 +111,7 @@ def _spell_route(route: Fields) -> Fields:
     table = number_at(route, "tb")
     found: dict[str, object] = {
         "type": _TYPES.get(number_at(route, "t"), "unicast"),
-        "dst": "default" if dst == "0.0.0.0/0" else dst.removesuffix("/32"),
+        "dst": dst.removesuffix("/32"),
         "table": _TABLES.get(table, str(table)),
         "protocol": _PROTOCOLS.get(number_at(route, "p"), str(number_at(route, "p"))),
         "scope": _SCOPES.get(number_at(route, "sc"), str(number_at(route, "sc"))),
@@ -128,7 +128,7 @@ def _spell_policy(rule: Fields) -> Fields:
     src, dst = spell_prefix(fields_at(rule, "s")), spell_prefix(fields_at(rule, "d"))
     found: dict[str, object] = {"priority": max(number_at(rule, "p"), 0), "src": "all"}
     for key, prefix in (("src", src), ("dst", dst)):
-        if prefix:
+        if "/" in prefix:
             found[key], _, length = prefix.partition("/")
             found[f"{key}len"] = int(length)
     if number_at(rule, "m") > 0:
@@ -141,7 +141,7 @@ def _spell_policy(rule: Fields) -> Fields:
     if table > 0:
         found["table"] = _TABLES.get(table, str(table))
     else:
-        found["action"] = "not collected"
+        found["src"] = "not collected"
     return found
 
 

@@ -31,7 +31,10 @@ _INSIDE = (
     "conntrack -S",
 )  # fmt: skip
 _SPACES = r"sos_commands/[^/]+/namespaces/(?P<netns>[^/]+)/"
-_OTHER = r"netstat_-s|ss_-s|tc_|ip_(?:vrf|maddr|mroute|netns|-d_(?:-6_)?route_show_cache)|ethtool|devlink|networkctl|nmstatectl|plotnetcfg"
+_OTHER = (
+    r"netstat_-s|ss_-s|tc_|ip_(?:vrf|maddr|mroute|netns|-d_(?:-6_)?route_show_cache)|ethtool|devlink|networkctl|nmstatectl|"
+    r"plotnetcfg"
+)
 _COPIES = (
     Row(r"(?P<file>etc/cni/net\.d/[^/]+\.conf(?:list)?)", "cat /{file}"),
     Row(r"(?P<file>etc/resolv\.conf)", "cat /{file}"),

@@ -76,6 +76,6 @@ def prefix_of(fields: Fields) -> tuple[str, int] | None:
 
 
 def spell_prefix(fields: Fields) -> str:
-    """Spell Go's `net.IPNet` as a network; empty where it is none."""
+    """Spell Go's `net.IPNet` as a network, `default` for all; empty where it is none."""
     found = prefix_of(fields)
     return "" if found is None else str(Prefix.parse(f"{found[0]}/{found[1]}"))

@@ -22,7 +22,8 @@ _SS_HEADING = re.compile(r"\s*(?:Netid\s+)?State\s+Recv-Q\s+Send-Q\s+Local Addre
 _NETSTAT_HEADING = re.compile(r"\s*Proto\s+Recv-Q\s+Send-Q\s+Local Address\s+Foreign Address")
 _TITLE = re.compile(r"\s*Active (?:Internet connections|UNIX domain sockets)|\s*Proto\s+RefCnt\s+Flags|\s*RTNETLINK answers: ")
 _SUMMARY = re.compile(
-    r"\s*(?:Total: \d+(?: \(kernel \d+\))?|TCP:\s+\d+ \(.*|Transport\s+Total\s+IP\s+IPv6|(?:\*|RAW|UDP|TCP|INET|FRAG)(?:\s+[\d-]+){3})\s*$"
+    r"\s*(?:Total: \d+(?: \(kernel \d+\))?|TCP:\s+\d+ \(.*|Transport\s+Total\s+IP\s+IPv6|"
+    r"(?:\*|RAW|UDP|TCP|INET|FRAG)(?:\s+[\d-]+){3})\s*$"
 )
 """`ss -s`: how many sockets of each kind there are, which says nothing about a path."""
 _SS_STATES = "LISTEN|UNCONN|ESTAB|SYN-SENT|SYN-RECV|FIN-WAIT-1|FIN-WAIT-2|TIME-WAIT|CLOSE-WAIT|LAST-ACK|CLOSING|CLOSED|UNKNOWN"

@@ -1,0 +1,1 @@
+"""Tests of the layouts of other tools' bundles."""
