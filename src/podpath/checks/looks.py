@@ -18,7 +18,7 @@ from podpath.checks.captures import (
     untranslated_reply,
 )
 from podpath.checks.finding import Finding
-from podpath.checks.links import duplicate_address, gratuitous_arp, mac_flap, wrong_mac
+from podpath.checks.links import checksum_received, duplicate_address, gratuitous_arp, mac_flap, wrong_mac
 from podpath.checks.tunnels import checksum_offload, vxlan_outer
 from podpath.node.case import Case
 
@@ -39,6 +39,7 @@ LOOKS: tuple[Look, ...] = (
     gratuitous_arp.look,
     vxlan_outer.look,
     asymmetric_path.look,
+    checksum_received.look,
     checksum_offload.look,
 )
 """In the order of the manual, which `checks.registry` keeps."""

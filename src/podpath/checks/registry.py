@@ -35,7 +35,7 @@ from podpath.checks.conntrack import (
 from podpath.checks.dns import dns_forward, external_name, host_network_dns, pod_loopback_resolver
 from podpath.checks.dns.messages import ROWS as DNS
 from podpath.checks.finding import Finding
-from podpath.checks.host import cloud_deny, managed_by_host
+from podpath.checks.host import cloud_deny, managed_by_host, queue_overrun
 from podpath.checks.host.messages import ROWS as HOST
 from podpath.checks.links import (
     address_conflict,
@@ -44,6 +44,7 @@ from podpath.checks.links import (
     arp_off,
     bond_slave_down,
     bridge_port_blocked,
+    checksum_received,
     configured_device_missing,
     duplicate_address,
     enslaved_route,
@@ -126,6 +127,7 @@ from podpath.checks.services import (
     host_port_without_portmap,
     ip_families,
     ipvs_address,
+    ipvs_captured,
     ipvs_servers,
     local_traffic_policy,
     loopback_listener,
@@ -259,6 +261,7 @@ MODULES: tuple[ModuleType, ...] = (
     service_rejected,
     ipvs_address,
     ipvs_servers,
+    ipvs_captured,
     cloud_deny,
     rule_bloat,
     empty_set,
@@ -279,6 +282,7 @@ MODULES: tuple[ModuleType, ...] = (
     gratuitous_arp,
     vxlan_outer,
     asymmetric_path,
+    checksum_received,
     checksum_offload,
     route_refused,
     route_host_bits,
@@ -312,6 +316,7 @@ MODULES: tuple[ModuleType, ...] = (
     balancer_address_on_node,
     rule_to_vpn,
     managed_by_host,
+    queue_overrun,
     router_advertisements_ignored,
     jumbo_uplink,
     virtual_switch_drops_mac,

@@ -33,7 +33,7 @@ from podpath.evidence.iproute import rt_tables
 from podpath.evidence.iproute import rule as ip_rule
 from podpath.evidence.iptables import listing as iptables_listing
 from podpath.evidence.iptables import rules as iptables_rules
-from podpath.evidence.kernel import lsmod, nstat, procnet, sysctl, sysfs, uname
+from podpath.evidence.kernel import lsmod, netstat, nstat, procnet, sysctl, sysfs, uname
 from podpath.evidence.kubernetes import cni, corefile, manifest
 from podpath.evidence.kubernetes import describe as kubectl_describe
 from podpath.evidence.kubernetes import events as kubectl_events
@@ -94,6 +94,7 @@ FORMATS: tuple[Format, ...] = (
     procnet.FORMAT,
     lsmod.FORMAT,
     nstat.FORMAT,
+    netstat.FORMAT,
     uname.FORMAT,
     *iptables_rules.FORMATS,
     *iptables_listing.FORMATS,

@@ -71,6 +71,21 @@ class VirtualServer(NamedTuple):
     """The sum of their weights."""
 
 
+class RealServer(NamedTuple):
+    """A real server behind a virtual service of `ipvsadm -Ln`."""
+
+    protocol: str
+    service: Address
+    service_port: int
+    address: Address
+    port: int
+    method: str = ""
+    """`Masq`, `Route`, `Tunnel`, `Local`; empty where the listing does not show it."""
+    weight: int | None = None
+    active: int | None = None
+    inactive: int | None = None
+
+
 class TrackingCount(NamedTuple):
     """A counter of `conntrack -S`, summed over the processors."""
 
@@ -82,6 +97,13 @@ class RuleCount(NamedTuple):
     """How many rules somebody counted (`iptables-save | wc -l`)."""
 
     rules: int
+
+
+class CopyCount(NamedTuple):
+    """How many times one rule stands there, as a pipe counted it (`iptables-save | sort | uniq -c`)."""
+
+    rule: str
+    times: int
 
 
 class CloudRule(NamedTuple):
@@ -96,4 +118,7 @@ class CloudRule(NamedTuple):
     """None where the list does not say."""
 
 
-FirewallStatement = TypedRule | AllowedSource | HostFirewall | ZoneSetting | VirtualServer | TrackingCount | CloudRule | RuleCount
+FirewallStatement = (
+    TypedRule | AllowedSource | HostFirewall | ZoneSetting | VirtualServer | RealServer | TrackingCount | CloudRule | RuleCount
+    | CopyCount
+)  # fmt: skip

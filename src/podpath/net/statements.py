@@ -106,6 +106,16 @@ class ConfiguredDevice(NamedTuple):
     """True where the file finds the device by its MAC or driver, so that its name says nothing."""
 
 
+class ListenQueue(NamedTuple):
+    """The queue of a listening TCP socket, as ss shows it: in that state its columns mean something else than for others."""
+
+    port: int
+    waiting: int
+    """Connections that are open and that the program has not accepted (Recv-Q)."""
+    backlog: int
+    """How many may wait (Send-Q)."""
+
+
 class BondState(NamedTuple):
     """What /proc/net/bonding says of a bond, or of one of its slaves."""
 
@@ -119,5 +129,5 @@ class BondState(NamedTuple):
 
 Statement = (
     RouteAnswer | Offload | DeviceCount | ArpAnswer | Hop | WireguardPeer | ManagedDevice | ConfiguredDevice | BondState
-    | FirewallStatement
+    | ListenQueue | FirewallStatement
 )  # fmt: skip

@@ -276,3 +276,14 @@ def test_different_rules() -> None:
 -A FORWARD -i tap119 -j ACCEPT
 """
     assert found(check, text) == []
+
+
+def test_a_pipe_counts_copies() -> None:
+    """`uniq -c` puts the number before the rule."""
+    text = """
+$ iptables-save | sort | uniq -c | sort -rn | head -3
+   5321 -A KUBE-FIREWALL -j DROP
+      2 COMMIT
+      1 -A INPUT -j KUBE-FIREWALL
+"""
+    assert found(check, text) == [(1.0, "5321 -A KUBE-FIREWALL -j DROP")]

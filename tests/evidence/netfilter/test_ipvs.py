@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from podpath.evidence.records import StatementRecord
 from podpath.net.addresses import Address
-from podpath.net.firewall import VirtualServer
+from podpath.net.firewall import RealServer, VirtualServer
 from tests.evidence.consoles import block, read
+
+SERVICE = Address.parse("10.96.0.1")
 
 
 def stated(text: str, command: str | None = None) -> list[object]:
@@ -27,6 +29,8 @@ TCP  10.96.0.1:443 rr persistent 10800
 UDP  [fd00::a]:53 rr
 """
     assert stated(text) == [
-        VirtualServer("tcp", Address.parse("10.96.0.1"), 443, 2, 1),
+        RealServer("tcp", SERVICE, 443, Address.parse("192.0.2.7"), 6443, "Masq", 1, 4, 0),
+        RealServer("tcp", SERVICE, 443, Address.parse("192.0.2.8"), 6443, "Masq", 0, 0, 0),
+        VirtualServer("tcp", SERVICE, 443, 2, 1),
         VirtualServer("udp", Address.parse("fd00::a"), 53, 0, 0),
     ]

@@ -29,7 +29,8 @@ from collections.abc import Iterator
 from podpath.checks.category import Category
 from podpath.checks.finding import Ask, Finding, Repair
 from podpath.checks.firewall import chains_of, statements_of
-from podpath.net.firewall import RuleCount
+from podpath.net.failures import FailureKind
+from podpath.net.firewall import CopyCount, RuleCount
 from podpath.net.provenance import Span
 from podpath.node.case import Case
 from podpath.node.netfilter import Chain, Rule
@@ -38,8 +39,11 @@ CATEGORIES = (Category.RULE_BLOAT,)
 NAME = "rule-bloat"
 SOME, MANY = 10, 100
 """Copies of one rule from which something appends without looking, and from which it slows packets down."""
+FEW = 4
+"""Copies that show it in a listing of which somebody left out a part."""
 MOST = 20_000
 """Rules that no host needs but one with thousands of services."""
+_SLOW = frozenset({FailureKind.SLOW, FailureKind.SOMETIMES, FailureKind.TIMEOUT, FailureKind.NOT_STARTED})
 TABLES = ("filter", "nat", "mangle", "raw")
 
 
@@ -49,10 +53,21 @@ def check(case: Case) -> Iterator[Finding]:
         for _, chain in chains_of(case.node.host, name):
             found = _find_copies(chain)
             if found is not None:
-                yield _report(*found)
-    for counted, stated in statements_of(case, RuleCount):
-        if counted.rules >= MOST:
-            yield _report_count(counted.rules, stated.span)
+                yield _report(*found, sure=found[1] >= MANY or (_is_abridged(case, chain) and found[1] >= FEW))
+    counts = [(counted.rules, stated.span) for counted, stated in statements_of(case, RuleCount)]
+    slow = any(one.failure in _SLOW and not one.works for one in case.complaints)
+    yield from _check_piped(case, slow=slow)
+    for rules, span in counts:
+        if rules >= MOST:
+            yield _report_count(rules, span)
+
+
+def _check_piped(case: Case, *, slow: bool) -> Iterator[Finding]:
+    """Report the rule that a pipe counted most often."""
+    piped = [(one.times, one.rule, stated.span) for one, stated in statements_of(case, CopyCount) if one.times >= SOME]
+    if piped:
+        times, rule, span = max(piped, key=lambda each: each[0])
+        yield _report_copies(f"The rule `{rule[:120]}` stands {times} times", span, sure=times >= MANY or slow)
 
 
 def _report_count(count: int, span: Span) -> Finding:
@@ -75,7 +90,8 @@ def _report_count(count: int, span: Span) -> Finding:
 
 
 def _find_copies(chain: Chain) -> tuple[Rule, int] | None:
-    if len(chain.rules) < SOME:
+    least = SOME if chain.complete else FEW
+    if len(chain.rules) < least:
         return None
     first: dict[tuple[object, ...], Rule] = {}
     counts: Counter[tuple[object, ...]] = Counter()
@@ -93,15 +109,34 @@ def _find_copies(chain: Chain) -> tuple[Rule, int] | None:
         first.setdefault(key, rule)
         counts[key] += 1
     ((most, count),) = counts.most_common(1)
-    return (first[most], count) if count >= SOME else None
+    return (first[most], count) if count >= least and not _is_hidden(first[most]) else None
 
 
-def _report(rule: Rule, count: int) -> Finding:
+def _is_hidden(rule: Rule) -> bool:
+    """Tell whether rules may differ in what the output hides: devices of plain accepts, masked addresses."""
+    devices = bool({"in-interface", "out-interface"} & set(rule.hidden))
+    plain = rule.src is None and rule.dst is None and not rule.matches
+    return bool({"source", "destination"} & set(rule.hidden)) or (devices and plain) or (bool(rule.unread) and not rule.hidden)
+
+
+def _is_abridged(case: Case, chain: Chain) -> bool:
+    """Tell whether somebody left out a part of so many rules, and says that it is slow or counted a number beyond reason."""
+    if chain.complete:
+        return False
+    slow = any(one.failure in _SLOW and not one.works for one in case.complaints)
+    return slow or any(counted.rules >= SOME * MANY for counted, _ in statements_of(case, RuleCount))
+
+
+def _report(rule: Rule, count: int, *, sure: bool) -> Finding:
+    return _report_copies(f"The same rule stands {count} times in {rule.chain} of {rule.table}", rule.span, sure=sure)
+
+
+def _report_copies(claim: str, span: Span, *, sure: bool) -> Finding:
     return Finding(
         check=NAME,
-        severity="fault" if count >= MANY else "risk",
-        claim=f"The same rule stands {count} times in {rule.chain} of {rule.table}.",
-        evidence=(rule.span,),
+        severity="fault" if sure else "risk",
+        claim=f"{claim}.",
+        evidence=(span,),
         reasoning=("Something appends it without looking whether it is there.",),
         breaks=("throughput, latency and every change of the rules",),
         repairs=(

@@ -5,9 +5,10 @@ What it is
     (tcpdump -v: `incorrect`).
 
 Why it breaks
-    It breaks nothing: the kernel leaves the checksum to the network card (or, between veth devices, to nobody, since nobody
-    needs it), and the capture sees the packet before. Whoever looks for a fault should look elsewhere. A wrong checksum counts
-    only in what comes in from outside (see vxlan-outer).
+    Where this machine sends, it breaks nothing: the kernel leaves the checksum to the network card (or, between veth devices,
+    to nobody, since nobody needs it), and the capture sees the packet before. Whoever looks for a fault should look elsewhere.
+    A wrong checksum counts only in what comes in from outside (see checksum-received and vxlan-outer). Where the capture does
+    not tell which side it was taken on, podpath says so.
 
 How to confirm
     ethtool -k DEVICE | grep checksum
@@ -26,9 +27,9 @@ from collections.abc import Iterator
 
 from podpath.checks.captured import Talks, count, quote
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
-from podpath.checks.tunnels.vxlan_outer import PORTS
-from podpath.node.case import Case
+from podpath.checks.finding import Ask, Finding
+from podpath.net.addresses import Address
+from podpath.node.case import Case, Sighting
 
 CATEGORIES = (Category.TUNNEL_CHECKSUM,)
 NAME = "checksum-offload"
@@ -37,8 +38,12 @@ NAME = "checksum-offload"
 def look(case: Case, talks: Talks) -> Iterator[Finding]:
     """Note wrong checksums that are none on the wire, so that nobody blames them."""
     _ = talks
-    wrong = [seen for seen in case.sightings if seen.wrong_sum and not (seen.direction == "in" and seen.packet.dport in PORTS)]
-    if wrong:
+    own = frozenset(item.address for item in case.node.host.addresses.items if item.span is not None)
+    wrong = [seen for seen in case.sightings if seen.wrong_sum and not _came_in(seen, own)]
+    sent = [seen for seen in wrong if seen.direction == "out" or (seen.packet.src in own and seen.packet.dst not in own)]
+    if wrong and len(sent) < len(wrong):
+        yield _report_open([seen for seen in wrong if seen not in sent])
+    elif wrong:
         yield Finding(
             check=NAME,
             severity="note",
@@ -47,3 +52,28 @@ def look(case: Case, talks: Talks) -> Iterator[Finding]:
             reasoning=("The kernel leaves checksums to the card; a capture sees the packet before that.",),
             marks=("incorrect", "cksum"),
         )
+
+
+def _came_in(seen: Sighting, own: frozenset[Address]) -> bool:
+    return seen.direction == "in" or (seen.direction is None and seen.packet.dst in own and seen.packet.src not in own)
+
+
+def _report_open(wrong: list[Sighting]) -> Finding:
+    sender = wrong[0].packet.src
+    return Finding(
+        check=NAME,
+        severity="risk",
+        claim=f"{count(len(wrong), 'packet')} with a wrong checksum, and the capture does not tell whether it was taken where "
+        "they are sent: there it is normal, at the receiver they are dropped.",
+        evidence=quote(wrong[:1]),
+        reasoning=("The kernel leaves checksums to the card; a capture at the sender sees the packet before that.",),
+        certainty=0.4,
+        marks=("incorrect", "cksum"),
+        asks=(
+            Ask(
+                fact=f"whether packets of {sender} have right checksums where they arrive",
+                command="tcpdump -vvni DEVICE (on the receiver); nstat -az TcpInCsumErrors UdpInCsumErrors (there)",
+                decides="they are wrong there too, and the counters grow: an offload does not finish them",
+            ),
+        ),
+    )

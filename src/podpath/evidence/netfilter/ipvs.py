@@ -9,12 +9,15 @@ from podpath.evidence.formats import CERTAIN, NO, Format, sample
 from podpath.evidence.records import Reading, StatementRecord
 from podpath.evidence.text.ledger import Ledger
 from podpath.net.addresses import Address
-from podpath.net.firewall import VirtualServer
+from podpath.net.firewall import RealServer, VirtualServer
 from podpath.net.provenance import Source
 
 _END = r"(?:\[(?P<v6>[0-9a-fA-F:]+)\]|(?P<v4>\d+(?:\.\d+){3})):(?P<port>\d+)"
 _VIRTUAL = re.compile(rf"\s*(?P<protocol>TCP|UDP|SCTP)\s+{_END}(?:\s.*)?")
-_REAL = re.compile(rf"\s*->\s+{_END}\s+(?:Masq|Route|Tunnel|Local)\s+(?P<weight>\d+)\s.*")
+_REAL = re.compile(
+    rf"\s*->\s+{_END}\s+(?P<method>Masq|Route|Tunnel|Local)\s+(?P<weight>\d+)"
+    r"(?:\s+(?P<active>\d+)\s+(?P<inactive>\d+))?(?:\s.*)?"
+)
 _REAL_PLAIN = re.compile(rf"\s*->\s+{_END}(?:\s.*)?")
 _HEADING = re.compile(r"\s*(?:IP Virtual Server version.*|Prot LocalAddress:Port.*|->\s+RemoteAddress:Port.*)")
 
@@ -46,13 +49,21 @@ def read(source: Source) -> Reading:
             _close(ledger, current)
             current = _Open(index, virtual["protocol"].lower(), _parse_end(virtual), int(virtual["port"]), [])
         elif real is not None and current is not None:
-            ledger.head(index)
-            current.weights.append(int(real.groupdict().get("weight") or 1))
+            found = _read_real(current, real)
+            ledger.add(StatementRecord(span=ledger.span(index), statement=found))
+            current.weights.append(1 if found.weight is None else found.weight)
     _close(ledger, current)
     return ledger.close("a virtual service or a real server")
 
 
 FORMAT = Format("ipvsadm", recognise, read)
+
+
+def _read_real(current: _Open, found: re.Match[str]) -> RealServer:
+    cells = found.groupdict()
+    counts = (int(text) if (text := cells.get(name)) else None for name in ("weight", "active", "inactive"))
+    method = cells.get("method") or ""
+    return RealServer(current.protocol, current.address, current.port, _parse_end(found), int(found["port"]), method, *counts)
 
 
 def _parse_end(found: re.Match[str]) -> Address:

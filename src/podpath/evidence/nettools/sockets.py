@@ -10,13 +10,14 @@ from typing import NamedTuple
 
 from podpath.evidence.commands.command import parse_command
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample, share
-from podpath.evidence.records import Reading, SocketRecord
+from podpath.evidence.records import Reading, SocketRecord, StatementRecord
 from podpath.evidence.text.ledger import Ledger
 from podpath.evidence.text.scalars import parse_address, parse_number
 from podpath.evidence.text.tokenizer import strip_terminal
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.provenance import Source
+from podpath.net.statements import ListenQueue
 
 _SS_HEADING = re.compile(r"\s*(?:Netid\s+)?State\s+Recv-Q\s+Send-Q\s+Local Address:Port\s+Peer Address:Port")
 _NETSTAT_HEADING = re.compile(r"\s*Proto\s+Recv-Q\s+Send-Q\s+Local Address\s+Foreign Address")
@@ -30,7 +31,7 @@ _SS_STATES = "LISTEN|UNCONN|ESTAB|SYN-SENT|SYN-RECV|FIN-WAIT-1|FIN-WAIT-2|TIME-W
 _NETSTAT_STATES = "LISTEN|ESTABLISHED|SYN_SENT|SYN_RECV|FIN_WAIT[12]|TIME_WAIT|CLOSE|CLOSE_WAIT|LAST_ACK|CLOSING|UNKNOWN|[0-9]"
 _END = r"(?:\[[^\]\s]*\]|[^\s\[\]]*?)(?:%[^\s:]+)?:(?:\*|[\w-]+)"
 _SS = re.compile(
-    rf"\s*(?:(?P<netid>tcp|udp|udpl|sctp|dccp|raw|icmp6)\s+)?(?P<state>{_SS_STATES})\s+\d+\s+\d+\s+(?P<local>{_END})(?:\s*|\s+(?P<rest>.*))$"
+    rf"\s*(?:(?P<netid>tcp|udp|udpl|sctp|dccp|raw|icmp6)\s+)?(?P<state>{_SS_STATES})\s+(?P<waiting>\d+)\s+(?P<backlog>\d+)\s+(?P<local>{_END})(?:\s*|\s+(?P<rest>.*))$"
 )
 _NETSTAT = re.compile(
     rf"\s*(?P<netid>tcp|udp|udplite|sctp|raw)(?P<six>6?)\s+\d+\s+\d+\s+(?P<local>\S+)\s+(?P<peer>\S+)(?:\s+(?P<state>{_NETSTAT_STATES}))?"
@@ -115,6 +116,9 @@ def _add(ledger: Ledger, index: int, found: re.Match[str], asked: int | None) ->
         ledger.gap(index, str(error))
         return False
     process = _PROCESS.search(found["rest"] or "")
+    if state == "LISTEN" and int(found.groupdict().get("waiting", "0")[:9]) and end.port is not None:
+        queue = ListenQueue(end.port, int(found["waiting"][:9]), int(found["backlog"][:9]))
+        ledger.add(StatementRecord(span=ledger.span(index), statement=queue))
     ledger.add(
         SocketRecord(
             span=ledger.span(index),

@@ -1,0 +1,117 @@
+"""checksum-received: packets arrive with a wrong checksum, and nobody answers them.
+
+What it is
+    A capture at the receiver (the packets come in, or go to an address that a listing shows on this machine) has TCP or UDP
+    with a wrong checksum, and no answer to them. Or DHCP's messages have one, wherever they are captured.
+
+Why it breaks
+    The receiver drops such a packet without a word. On the sender a wrong checksum is normal, since the card finishes it
+    after the capture; at the receiver somebody should have: a virtual card, an emulated switch or a tunnel's offload did not.
+    A DHCP client or server reads frames from a raw socket, before anything finishes a checksum: between namespaces and guests of
+    one host it sees the unfinished sum and throws the message away.
+
+How to confirm
+    ethtool -k DEVICE | grep checksum        # on the sender
+    nstat -az TcpInCsumErrors UdpInCsumErrors IpInHdrErrors    # on the receiver: they grow
+
+How to fix
+    Let the sender compute it: ethtool -K DEVICE tx off (for a tunnel: tx-checksum-ip-generic off). For DHCP also:
+        iptables -t mangle -A POSTROUTING -p udp --dport 68 -j CHECKSUM --checksum-fill
+
+References
+    tcp_v4_rcv (net/ipv4/tcp_ipv4.c); Documentation/networking/checksum-offloads.rst; iptables-extensions(8), CHECKSUM
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from podpath.checks.captured import Talks, count, quote
+from podpath.checks.category import Category
+from podpath.checks.finding import Ask, Finding, Repair
+from podpath.net.addresses import Address
+from podpath.net.failures import FailureKind
+from podpath.net.protocols import UDP
+from podpath.node.case import Case, Sighting
+
+CATEGORIES = (Category.NIC_DRIVER, Category.TUNNEL_CHECKSUM)
+NAME = "checksum-received"
+DHCP = frozenset({67, 68})
+TUNNELS = (4789, 8472, 6081)
+"""Ports of VXLAN and Geneve, whose outer sums `vxlan-outer` judges."""
+
+
+def look(case: Case, talks: Talks) -> Iterator[Finding]:
+    """Report wrong checksums at the receiver that nobody answers, and DHCP's."""
+    _ = talks
+    wrong = [seen for seen in case.sightings if seen.wrong_sum and seen.packet.dport not in TUNNELS]
+    leases = [seen for seen in wrong if seen.packet.protocol == UDP and {seen.packet.sport, seen.packet.dport} <= DHCP]
+    if leases:
+        yield _report_dhcp(case, leases)
+    own = own_addresses(case)
+    answered = {(seen.packet.src, seen.packet.dst) for seen in case.sightings}
+    lost = [seen for seen in wrong if seen not in leases and is_received(seen, own)]
+    dropped = [seen for seen in lost if (seen.packet.dst, seen.packet.src) not in answered]
+    if dropped:
+        yield _report(dropped)
+
+
+def own_addresses(case: Case) -> frozenset[Address]:
+    """Return the addresses that listings show on the machine whose evidence it is."""
+    return frozenset(item.address for item in case.node.host.addresses.items if item.span is not None)
+
+
+def is_received(seen: Sighting, own: Iterable[Address]) -> bool:
+    """Tell whether a frame came in where it was captured, by its direction or by whose addresses it has."""
+    return seen.direction == "in" or (seen.direction is None and seen.packet.dst in own and seen.packet.src not in own)
+
+
+def is_sent(seen: Sighting, own: Iterable[Address]) -> bool:
+    """Tell whether a frame left where it was captured."""
+    return seen.direction == "out" or (seen.direction is None and seen.packet.src in own and seen.packet.dst not in own)
+
+
+def _report(dropped: list[Sighting]) -> Finding:
+    packet = dropped[0].packet
+    return Finding(
+        check=NAME,
+        severity="fault",
+        claim=f"{count(len(dropped), 'packet')} of {packet.src} to {packet.dst} came in with a wrong checksum and without "
+        "an answer: the receiver drops them.",
+        evidence=quote(dropped),
+        reasoning=("At the receiver a checksum is finished: a wrong one is a damaged packet to it.",),
+        breaks=(f"what {packet.src} sends to {packet.dst}",),
+        repairs=(Repair(title=f"let {packet.src} compute checksums itself", commands=("ethtool -K DEVICE tx off",)),),
+        prevention="Switch the offload off wherever a virtual card or switch does not finish checksums.",
+        marks=("incorrect", "cksum"),
+    )
+
+
+def _report_dhcp(case: Case, leases: list[Sighting]) -> Finding:
+    said = any(one.failure is FailureKind.NO_ADDRESS and not one.works for one in case.complaints)
+    ask = Ask(
+        fact="whether the DHCP client takes the answers",
+        command="tcpdump -vvni DEVICE udp port 67 or udp port 68",
+        decides="it asks again and again though answers with a bad checksum come: it is the checksum",
+    )
+    return Finding(
+        check=NAME,
+        severity="fault",
+        claim=f"{count(len(leases), 'message')} of DHCP with a wrong UDP checksum: who reads them from a raw socket drops them.",
+        evidence=quote(leases),
+        reasoning=("Nothing finishes the checksum of a packet between devices of one host.",),
+        breaks=("leases: the client asks again and again",),
+        repairs=(
+            Repair(
+                title="fill the checksum in, or switch the offload off",
+                commands=(
+                    "iptables -t mangle -A POSTROUTING -p udp --dport 68 -j CHECKSUM --checksum-fill",
+                    "ethtool -K DEVICE tx off",
+                ),
+            ),
+        ),
+        prevention="Keep the CHECKSUM rule wherever a DHCP server serves guests or namespaces of its own host.",
+        certainty=1.0 if said else 0.8,
+        marks=("cksum",),
+        asks=() if said else (ask,),
+    )
