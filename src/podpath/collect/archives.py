@@ -114,7 +114,7 @@ def _read_member(name: str, archive: tarfile.TarFile, info: tarfile.TarInfo, lim
         return
     if not info.isreg():
         kind = "a link" if info.issym() or info.islnk() else "a device or pipe"
-        yield Member(shown, b"", f"expected a file, saw {kind}: left out")
+        yield Member(shown, b"", f"expected a file, saw {kind}: left out", is_link=kind == "a link")
         return
     content = archive.extractfile(info)
     if info.size > limits.output_bytes or content is None:

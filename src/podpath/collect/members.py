@@ -18,6 +18,8 @@ class Member(NamedTuple):
     """Why it was not read; empty where it was."""
     cut: Cut | None = None
     """The limit that kept it from being read; None where it was read, or no limit would let it."""
+    is_link: bool = False
+    """True for a link: what it leads to is in the archive by itself, or was not collected."""
 
 
 def inner_name(archive: str, name: str) -> str:

@@ -27,7 +27,7 @@ from podpath.evidence.formats import LIKELY
 from podpath.evidence.gathered import Evidence, Place, join, make_cut, make_gap
 from podpath.evidence.recognition import recognise
 from podpath.net.errors import EvidenceError, MissingExtra
-from podpath.net.provenance import Cut, Gap, Source
+from podpath.net.provenance import Cut, Gap, GapKind, Source
 
 STDIN = "-"
 _HEAD = 256 << 10
@@ -167,7 +167,7 @@ def _read_archive(name: str, file: BinaryIO, size: int, limits: Limits, keep: ca
 
 def _refuse(shown: str, member: Member) -> Gap:
     cut = None if member.cut is None else member.cut._replace(source=shown)
-    return make_gap(shown, member.refused)._replace(cut=cut)
+    return make_gap(shown, member.refused, kind=GapKind.ASIDE if member.is_link else GapKind.UNREAD)._replace(cut=cut)
 
 
 class _File(NamedTuple):
@@ -216,12 +216,29 @@ def _unpack(files: list[_File], limits: Limits, gaps: list[Gap]) -> Iterator[_Fi
         except (EvidenceError, MissingExtra) as error:
             gaps.append(make_gap(file.shown, str(error)))
             continue
-        total += len(unpacked.data)
-        if total > limits.total_bytes + (limits.total_bytes >> 3):
-            raise EvidenceError(f"{file.shown}: expected at most {limits.total_bytes >> 20} MB of files unpacked, saw more")
         if not unpacked.whole:
             gaps.append(make_cut(Cut(file.shown, len(unpacked.data), None, MAX_SIZE)))
-        yield file if unpacked.data is file.data else _File(file.name.rpartition(".")[0], file.shown, unpacked.data)
+        plain = file if unpacked.data is file.data else _File(file.name.rpartition(".")[0], file.shown, unpacked.data)
+        nested = unpacked.whole and archives.holds_members(plain.data[:_HEAD])
+        for each in _unpack_members(plain, limits, gaps) if nested else (plain,):
+            total += len(each.data)
+            if total > limits.total_bytes + (limits.total_bytes >> 3):
+                raise EvidenceError(f"{file.shown}: expected at most {limits.total_bytes >> 20} MB of files unpacked, saw more")
+            yield each
+
+
+def _unpack_members(file: _File, limits: Limits, gaps: list[Gap]) -> Iterator[_File]:
+    """Yield the files of an archive that stands among others, as collectors nest them; what is packed in those stays so."""
+    root = file.name.removesuffix(".tar")
+    try:
+        for member in archives.read_members(file.shown, io.BytesIO(file.data), len(file.data), limits):
+            shown = f"{file.shown}/{member.name}"
+            if member.refused:
+                gaps.append(_refuse(shown, member))
+            else:
+                yield _File(f"{root}/{member.name}", shown, member.data)
+    except EvidenceError as error:
+        gaps.append(make_gap(file.shown, str(error)))
 
 
 def _packets_reader(files: list[_File], keep: captures.Keep) -> ReadPackets:

@@ -24,6 +24,7 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding
+from podpath.checks.objects import Seen, see
 from podpath.net.failures import is_failure
 from podpath.node.case import Case
 from podpath.node.node import Service, ServicePort
@@ -33,11 +34,45 @@ NAME = "no-endpoints"
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report each port of a described service that is known to have no endpoint."""
+    """Report each port of a described service that is known to have no endpoint, and services whose Endpoints list none."""
     for service in case.node.services:
         for port in service.ports:
             if service.addresses and service.span is not None and port.complete and not port.endpoints:
                 yield _report(case, service, port)
+    services = {(one.namespace, one.name): one for one in see(case, "Service")}
+    for found in see(case, "Endpoints"):
+        owner = services.get((found.namespace, found.name))
+        if owner is not None and owner.items_at("spec", "ports") and _selects(owner) and _is_empty(found):
+            yield _report_object(owner, found)
+
+
+def _selects(service: Seen) -> bool:
+    """Tell whether a selector is to find the endpoints: without one somebody writes them by hand."""
+    selector = service.at("spec", "selector")
+    return selector is not None and bool(selector.fields)
+
+
+def _is_empty(endpoints: Seen) -> bool:
+    """Tell whether an Endpoints object is shown whole and has no address that is ready."""
+    whole = endpoints.name and not any(sight.partial for sight in endpoints.sights)
+    return bool(whole) and not any(subset.items_at("addresses") for subset in endpoints.items_at("subsets"))
+
+
+def _report_object(service: Seen, endpoints: Seen) -> Finding:
+    unready = [item for subset in endpoints.items_at("subsets") for item in subset.items_at("notReadyAddresses")]
+    subsets = endpoints.at("subsets")
+    line = unready[0].line if unready else subsets.line if subsets is not None else endpoints.span
+    clause = f": {len(unready)} are not ready" if unready else ""
+    return Finding(
+        check=NAME,
+        severity="fault",
+        claim=f"The service {service.title} has no endpoints{clause}.",
+        evidence=(line, service.span),
+        reasoning=("No ready pod matches its selector, so there is nothing that its address could be rewritten to.",),
+        breaks=(f"every connection to {service.text_at('spec', 'clusterIP') or service.title}",),
+        prevention="Alert on services whose endpoints go to zero.",
+        marks=("subsets",),
+    )
 
 
 def _report(case: Case, service: Service, port: ServicePort) -> Finding:
