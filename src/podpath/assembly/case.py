@@ -25,6 +25,7 @@ from podpath.assembly.host.counters import assemble_counters
 from podpath.assembly.host.kubernetes import assemble_kubernetes
 from podpath.assembly.host.manifest import assemble_manifest
 from podpath.assembly.host.objects import list_objects
+from podpath.assembly.host.snapshots import list_shifts
 from podpath.assembly.host.sysctls import assemble_sysctls
 from podpath.assembly.inference_order import infer_topology
 from podpath.assembly.netfilter.state import NetfilterAssembly, assemble_netfilter
@@ -86,6 +87,7 @@ def assemble_case(read: Iterable[tuple[Source, Reading]], asked: tuple[Address, 
         deeds=list_deeds(evidence),
         messages=tuple(_list_messages(evidence)),
         stated=tuple(_list_statements(evidence)),
+        shifts=list_shifts(evidence),
         configured=tuple(_list_configured(evidence)),
         objects=tuple(list_objects(evidence)),
         gaps=tuple(gaps),

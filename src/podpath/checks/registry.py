@@ -35,7 +35,7 @@ from podpath.checks.conntrack import (
 from podpath.checks.dns import dns_forward, external_name, host_network_dns, pod_loopback_resolver
 from podpath.checks.dns.messages import ROWS as DNS
 from podpath.checks.finding import Finding
-from podpath.checks.host import cloud_deny, managed_by_host, queue_overrun
+from podpath.checks.host import cloud_deny, managed_by_host, queue_overrun, state_changed
 from podpath.checks.host.messages import ROWS as HOST
 from podpath.checks.links import (
     address_conflict,
@@ -317,6 +317,7 @@ MODULES: tuple[ModuleType, ...] = (
     rule_to_vpn,
     managed_by_host,
     queue_overrun,
+    state_changed,
     router_advertisements_ignored,
     jumbo_uplink,
     virtual_switch_drops_mac,

@@ -18,6 +18,7 @@ from podpath.net.statements import Statement
 from podpath.net.technologies import Technology
 from podpath.node.node import Node
 from podpath.node.objects import ApiObject
+from podpath.node.shifts import Shift
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,6 +228,8 @@ class Case:
     """What outputs state beside the node's facts, in the order of the evidence."""
     configured: tuple[ConfiguredSysctl, ...] = ()
     """What files in the evidence set sysctls to."""
+    shifts: tuple[Shift, ...] = ()
+    """What differs between outputs of two states."""
     objects: tuple[ApiObject, ...] = ()
     """Objects of Kubernetes, its plugins and Docker as outputs and files state them, in the order of the evidence."""
     complaints: tuple[Complaint, ...] = ()

@@ -1,0 +1,207 @@
+"""Two outputs of the same thing from two states of one host: what vanished, changed or appeared.
+
+A pair counts only if both outputs share something that no two hosts have alike, or somebody labels them as two states. Which one
+shows the failure follows from the labels (`when it works:`, `after starting the VPN:`); where none says it, from what is missing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import islice, pairwise
+from typing import NamedTuple
+
+from podpath.assembly.scenes.labels import Standing, judge_label
+from podpath.assembly.scenes.scene import Evidence, Scene
+from podpath.evidence.records import (
+    AddressRecord,
+    PolicyRuleRecord,
+    Record,
+    RouteRecord,
+    SocketRecord,
+    StatementRecord,
+)
+from podpath.net.addresses import Address, Prefix
+from podpath.net.firewall import ZoneSetting
+from podpath.net.provenance import Span
+from podpath.node.shifts import Shift, ShiftKind
+
+MOST = 40
+"""Outputs of one kind that are compared, each with the next; and differences past which two outputs show two hosts."""
+_BEFORE = re.compile(
+    r"(?<!\w)(?:before|beforehand|prior|previously|initially|at first|normally|original(?:ly)?|usually)(?!\w)", re.IGNORECASE
+)
+_AFTER = re.compile(
+    r"(?<!\w)(?:after(?:wards)?|once|then|later|now|when|while|with|since|as soon as)(?!\w)"
+    r"(?!.*\b(?:fix|repair|cure|work|solv)\w*)",
+    re.IGNORECASE,
+)
+_COMMON_RULES = frozenset({"local", "main", "default"})
+
+
+class _Thing(NamedTuple):
+    """What an output lists: a name by which it is found again, and what may differ about it."""
+
+    value: object
+    span: Span
+    name: str
+    prefix: Prefix | None = None
+    address: Address | None = None
+    link: str = ""
+    common: bool = False
+    """True where every host has it."""
+
+
+class _State(NamedTuple):
+    """One output's things of one kind."""
+
+    scene: Scene
+    things: dict[object, _Thing]
+
+
+def list_shifts(evidence: Evidence) -> tuple[Shift, ...]:
+    """Return what differs between neighbouring outputs of one kind, the first pair's first."""
+    found: list[Shift] = []
+    for kind, record_type in _TYPES:
+        groups: dict[object, dict[int, _State]] = {}
+        for scene, record in evidence.records(record_type):
+            thing = _read(kind, record)
+            if thing is None or scene.is_elsewhere or scene.command.filters:
+                continue
+            state = groups.setdefault((scene.netns, _subject(scene)), {}).setdefault(scene.number, _State(scene, {}))
+            state.things.setdefault(*thing)
+        for states in groups.values():
+            for one, other in pairwise(islice(states.values(), MOST)):
+                found += _compare(kind, one, other)
+    return tuple(found)
+
+
+_TYPES: tuple[tuple[ShiftKind, type[Record]], ...] = (
+    (ShiftKind.ADDRESS, AddressRecord),
+    (ShiftKind.ROUTE, RouteRecord),
+    (ShiftKind.RULE, PolicyRuleRecord),
+    (ShiftKind.LISTENER, SocketRecord),
+    (ShiftKind.ZONE, StatementRecord),
+)
+
+
+def _subject(scene: Scene) -> object:
+    """Return what a command asked for: two outputs of different questions differ without meaning anything."""
+    words = [word for word in scene.command.arguments if not word.startswith("-")]
+    return (scene.command.program, tuple(_SHORT.get(word, word) for word in words))
+
+
+_SHORT = {
+    "a": "addr", "address": "addr", "r": "route", "ro": "route", "ru": "rule", "show": "", "list": "", "ls": "", "s": "",
+    "sh": "",
+}  # fmt: skip
+
+
+def _compare(kind: ShiftKind, one: _State, other: _State) -> Iterator[Shift]:
+    differing = {key for key in {**one.things, **other.things} if _value(one, key) != _value(other, key)}
+    shared = [key for key, thing in one.things.items() if key in other.things and not thing.common]
+    direction = _direct(one, other)
+    if not differing or len(differing) > MOST or (not shared and direction is None):
+        return
+    first_lacks = differing - one.things.keys()
+    second_lacks = differing - other.things.keys()
+    if direction is None:
+        if bool(first_lacks) == bool(second_lacks) or kind not in (ShiftKind.ADDRESS, ShiftKind.ROUTE, ShiftKind.RULE):
+            return
+        good, bad = (one, other) if second_lacks else (other, one)
+    else:
+        good, bad = (one, other) if direction else (other, one)
+    label = bad.scene.source.label or ""
+    for key in (key for key in {**good.things, **bad.things} if key in differing):
+        was, now = good.things.get(key), bad.things.get(key)
+        thing = was or now
+        if thing is not None and not thing.common:
+            yield Shift(
+                kind=kind,
+                name=thing.name,
+                good=was.span if was is not None else None,
+                bad=now.span if now is not None else None,
+                told=direction is not None,
+                netns=bad.scene.netns,
+                between=label,
+                prefix=thing.prefix,
+                address=thing.address,
+                link=thing.link,
+            )
+
+
+def _value(state: _State, key: object) -> object:
+    thing = state.things.get(key)
+    return None if thing is None else (thing.value,)
+
+
+def _direct(one: _State, other: _State) -> bool | None:
+    """Tell whether the second output shows the failure (True) or the first one (False); None where no words say it."""
+    first, second = one.scene.source.label or "", other.scene.source.label or ""
+    if first == second:
+        return None
+    standings = judge_label(first), judge_label(second)
+    if _AFTER.search(second) and (_BEFORE.search(first) or standings[0] in (Standing.GOOD, Standing.PLAIN)):
+        return standings[1] not in (Standing.AFTER, Standing.GOOD)
+    if Standing.GOOD in standings and standings[0] != standings[1]:
+        return standings[0] is Standing.GOOD
+    if (
+        Standing.BAD in standings
+        and standings[0] != standings[1]
+        and not _BEFORE.search(first if standings[0] is Standing.BAD else second)
+    ):
+        return standings[1] is Standing.BAD
+    if _BEFORE.search(first) and standings[1] is Standing.AFTER:
+        return False
+    return None
+
+
+def _read(kind: ShiftKind, record: Record) -> tuple[object, _Thing] | None:
+    if isinstance(record, AddressRecord):
+        return _read_address(record)
+    if isinstance(record, RouteRecord):
+        return _read_route(record)
+    if isinstance(record, PolicyRuleRecord):
+        return _read_rule(record)
+    if isinstance(record, SocketRecord):
+        return _read_listener(record)
+    if isinstance(record, StatementRecord) and isinstance(record.statement, ZoneSetting) and kind is ShiftKind.ZONE:
+        setting = record.statement
+        key = (setting.zone, setting.key)
+        return key, _Thing(frozenset(setting.values), record.span, f"`{setting.key}` of zone {setting.zone}")
+    return None
+
+
+def _read_address(record: AddressRecord) -> tuple[object, _Thing] | None:
+    if record.scope in ("link", "host") or record.address.is_loopback:
+        return None
+    flags = frozenset(record.flags) & {"tentative", "dadfailed", "deprecated"}
+    link = str(record.link or "")
+    name = f"{record.address}/{record.length}{f' on {link}' if link else ''}"
+    return (link, record.address, record.length), _Thing(flags, record.span, name, address=record.address, link=link)
+
+
+def _read_route(record: RouteRecord) -> tuple[object, _Thing] | None:
+    if record.table == "local" or record.type in ("local", "broadcast", "multicast", "anycast"):
+        return None
+    hops = frozenset((str(hop.link or ""), hop.gateway) for hop in record.nexthops)
+    name = "the default route" if record.prefix.length == 0 else f"the route to {record.prefix}"
+    link = next((str(hop.link) for hop in record.nexthops if hop.link), "")
+    key = (record.prefix, record.table, record.metric if record.prefix.length == 0 else None)
+    return key, _Thing((record.type, hops), record.span, name, prefix=record.prefix, link=link)
+
+
+def _read_rule(record: PolicyRuleRecord) -> tuple[object, _Thing] | None:
+    if record.unread:
+        return None
+    selectors = (record.src, record.dst, record.iif, record.oif, record.mark, record.negated, record.family)
+    plain = not any(selectors[:5]) and record.table in _COMMON_RULES
+    name = f"the policy rule `{record.span.text.strip()}`"
+    return (selectors, record.table, record.action), _Thing(None, record.span, name, common=plain)
+
+
+def _read_listener(record: SocketRecord) -> tuple[object, _Thing] | None:
+    if record.state != "LISTEN" or record.port is None:
+        return None
+    name = f"the listener of port {record.port}"
+    return (record.protocol, record.local, record.port), _Thing(None, record.span, name)

@@ -1,0 +1,89 @@
+"""state-changed: what the failing path needs was there in one output, and is gone or other in the next.
+
+What it is
+    The same listing was taken twice, before and after something was started, or while it works and while it does not, and an
+    address, route, policy rule, listener or setting of a zone vanished or changed between the two.
+
+Why it breaks
+    Without the address nobody answers for it and packets leave with another source; without the route or rule they have no way,
+    or take another one. What was started between the two outputs is the first suspect: a VPN client, a DHCP client,
+    NetworkManager, systemd-networkd or a firewall's reload, each of which holds the network's settings for its own.
+
+How to confirm
+    ip monitor all      # in a second terminal, while the suspect is started: it shows what goes, and when
+    journalctl -b -u NetworkManager -u systemd-networkd -u firewalld
+
+How to fix
+    Put back what is gone, and keep the suspect off it: unmanaged-devices (NetworkManager), Unmanaged=yes or
+    ManageForeignRoutes=no, ManageForeignRoutingPolicyRules=no (networkd), route-nopull or split routes (VPN).
+
+References
+    ip-monitor(8); networkd.conf(5); NetworkManager.conf(5)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from podpath.checks.category import Category
+from podpath.checks.finding import Ask, Finding
+from podpath.node.case import Case
+from podpath.node.shifts import Shift, ShiftKind
+
+CATEGORIES = (
+    Category.NETWORK_MANAGER,
+    Category.WRONG_ROUTE,
+    Category.NO_ROUTE,
+    Category.POLICY_ROUTING,
+    Category.SOURCE_ADDRESS,
+)
+NAME = "state-changed"
+QUOTED = 4
+_ORDER = (ShiftKind.ROUTE, ShiftKind.RULE, ShiftKind.ADDRESS, ShiftKind.ZONE, ShiftKind.LISTENER)
+_PATHS = frozenset({ShiftKind.ROUTE, ShiftKind.RULE, ShiftKind.ADDRESS})
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report what vanished or changed between two states, the most telling first."""
+    lost = [one for one in case.shifts if one.good is not None and one.kind in _PATHS]
+    if not lost:
+        return
+    lost.sort(key=lambda one: (_ORDER.index(one.kind), one.bad is not None))
+    yield _report(case, lost)
+
+
+def _report(case: Case, lost: Sequence[Shift]) -> Finding:
+    first = lost[0]
+    failing = any(not one.works for one in case.complaints)
+    gone = first.bad is None
+    sure = first.told and failing and (gone or first.kind is ShiftKind.ROUTE)
+    after = f" ({first.between.strip()[:80]})" if first.between and first.told else ""
+    spans = [span for one in lost[:QUOTED] for span in (one.bad, one.good) if span is not None]
+    return Finding(
+        check=NAME,
+        severity="fault",
+        claim=f"{_upper(first.name)} {'is gone' if gone else 'is another one'} in the state that fails{after}: "
+        "it is there in the other output.",
+        evidence=tuple(spans),
+        reasoning=(
+            "Two outputs of the same thing differ, and the difference is what the path needs.",
+            *(f"Also: {one.name} {'is gone' if one.bad is None else 'is another one'}." for one in lost[1:QUOTED]),
+        ),
+        breaks=("what goes by it",),
+        prevention="Keep whatever was started between the two outputs off addresses and routes that are not its own.",
+        certainty=1.0 if sure else 0.7,
+        marks=tuple(str(mark) for mark in (first.address, first.prefix) if mark is not None),
+        asks=()
+        if sure
+        else (
+            Ask(
+                fact=f"what takes away {first.name}",
+                command="ip monitor all (while it happens); journalctl -b -u NetworkManager -u systemd-networkd -u firewalld",
+                decides="a line at the moment at which it goes names the program",
+            ),
+        ),
+    )
+
+
+def _upper(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,70 @@
+"""Two outputs of one thing from two states."""
+
+from __future__ import annotations
+
+import pytest
+
+from podpath.assembly.case import assemble_case
+from podpath.checks.host.state_changed import check
+from podpath.evidence.documents.document import split_document
+from podpath.evidence.recognition import read
+from podpath.node.case import Case
+from podpath.node.shifts import ShiftKind
+
+GOOD = "default via 192.0.2.1 dev eth0\n172.17.0.0/16 dev docker0 proto kernel scope link src 172.17.0.1"
+BAD = "172.17.0.0/16 dev docker0 proto kernel scope link src 172.17.0.1"
+
+
+def _case(*parts: tuple[str, str]) -> Case:
+    lines: list[str] = []
+    for label, output in parts:
+        lines += [label, "", "```", "$ ip route", *output.split("\n"), "```", ""]
+    sources = split_document("ticket.md", lines)
+    readings = [(source, read(source)) for source in sources]
+    return assemble_case([(source, reading) for source, reading in readings if reading is not None])
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (("When it works:", GOOD), ("When it does not work:", BAD)),
+        (("Before:", GOOD), ("After starting the VPN client:", BAD)),
+        (("On the broken boot:", BAD), ("When everything is fine:", GOOD)),
+        (("The routes:", GOOD), ("The routes:", BAD)),
+    ],
+)
+def test_a_vanished_route_is_found(first: tuple[str, str], second: tuple[str, str]) -> None:
+    """Labels say which state fails, and where they do not the one that lacks it does."""
+    (shift,) = _case(first, second).shifts
+
+    assert (shift.kind, shift.name, shift.bad) == (ShiftKind.ROUTE, "the default route", None)
+    assert shift.good is not None
+    assert shift.told is (first[0] != second[0])
+
+
+def test_a_cure_is_no_loss() -> None:
+    """What comes back after a fix was missing before."""
+    (shift,) = _case(("Before:", BAD), ("After the fix:", GOOD)).shifts
+
+    assert shift.bad is None
+    assert shift.told
+
+
+def test_two_hosts_share_nothing() -> None:
+    """Without a word on it two listings that have nothing in common are of two machines."""
+    other = "default via 198.51.100.1 dev ens3\n198.51.100.0/24 dev ens3 proto kernel scope link src 198.51.100.7"
+
+    assert _case(("One:", BAD), ("One:", other)).shifts == ()
+
+
+def test_the_same_twice_is_no_change() -> None:
+    """Counters and order apart."""
+    assert _case(("Before:", GOOD), ("After starting the VPN client:", GOOD)).shifts == ()
+
+
+def test_the_check_doubts_without_a_complaint() -> None:
+    """Nobody says that anything fails."""
+    (finding,) = check(_case(("Before:", GOOD), ("After starting the VPN client:", BAD)))
+
+    assert finding.certainty == 0.7
+    assert finding.asks
