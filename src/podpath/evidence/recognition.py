@@ -56,6 +56,7 @@ from podpath.evidence.nettools import route as route_table
 from podpath.evidence.nettools import sockets as socket_table
 from podpath.evidence.nft import json as nft_json
 from podpath.evidence.nft import text as nft_text
+from podpath.evidence.nft import trace as nft_trace
 from podpath.evidence.ovs import bond as ovs_bond
 from podpath.evidence.ovs import vsctl as ovs_vsctl
 from podpath.evidence.records import MessageRecord, Reading
@@ -100,6 +101,7 @@ FORMATS: tuple[Format, ...] = (
     *iptables_listing.FORMATS,
     nft_text.FORMAT,
     nft_json.FORMAT,
+    nft_trace.FORMAT,
     ovs_vsctl.FORMAT,
     ovs_bond.FORMAT,
     bundle_manifest.FORMAT,

@@ -23,6 +23,7 @@ class MessageKind(StrEnum):
     OWN_ADDRESS_RECEIVED = "own address received"
     DUPLICATE_ADDRESS = "duplicate address"
     NETFILTER_LOG = "netfilter log"
+    TRACED_TO_DROP = "packet traced to its drop"
     TRANSMIT_TIMEOUT = "transmit timeout"
     LINK_DOWN = "link down"
     BRIDGE_NETFILTER_GONE = "bridge netfilter gone"

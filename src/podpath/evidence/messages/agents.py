@@ -126,7 +126,8 @@ ROWS: tuple[Row, ...] = (
     make_row(
         MessageKind.BPF_DROP,
         " drop (",
-        r"drop \((?P<reason>[^)]+)\)(?:.*?identity (?P<from>[\w:-]+)->(?P<to>[\w:-]+): (?P<src>\S+) -> (?P<dst>\S+))?",
+        r"drop \((?!verdict drop\))(?P<reason>[^)]+)\)"
+        r"(?:.*?identity (?P<from>[\w:-]+)->(?P<to>[\w:-]+): (?P<src>\S+) -> (?P<dst>\S+))?",
     ),
     make_row(
         MessageKind.BPF_DROP,

@@ -37,6 +37,27 @@ ROWS: tuple[Row, ...] = (
         r"(?:^|\] |: )(?P<prefix>\[[^\]\d][^\]]*\]|[^\]]*?)\s?IN=(?P<iif>\S*) OUT=(?P<oif>\S*) "
         r".*?SRC=(?P<src>\S+) DST=(?P<dst>\S+) .*?PROTO=(?P<protocol>\w+)(?: SPT=(?P<sport>\d+) DPT=(?P<dport>\d+))?",
     ),
+    make_row(
+        MessageKind.TRACED_TO_DROP,
+        "(verdict drop)",
+        r"trace id [0-9a-f]+ (?:ip6?|inet|arp|bridge|netdev) (?P<table>\S+) (?P<chain>\S+) rule (?P<rule>.*?)\s*\(verdict drop\)",
+    ),
+    make_row(
+        MessageKind.TRACED_TO_DROP,
+        " policy drop",
+        r"trace id [0-9a-f]+ (?:ip6?|inet|arp|bridge|netdev) (?P<table>\S+) (?P<chain>\S+) (?P<rule>policy drop)\s*$",
+    ),
+    make_row(
+        MessageKind.TRACED_TO_DROP,
+        ":DROP",
+        r"TRACE: \d+ [0-9a-f]+ (?P<table>[^\s:]+):(?P<chain>[^\s:]+):rule:0x[0-9a-f]+:DROP\s*"
+        r"(?:-[46] -t \S+ (?P<rule>-A .*?))?\s*$",
+    ),
+    make_row(
+        MessageKind.TRACED_TO_DROP,
+        ":policy:DROP",
+        r"TRACE: \d+ [0-9a-f]+ (?P<table>[^\s:]+):(?P<chain>[^\s:]+):(?P<rule>policy):DROP",
+    ),
     make_row(MessageKind.TRANSMIT_TIMEOUT, "NETDEV WATCHDOG", rf"NETDEV WATCHDOG: (?P<device>{_DEVICE}) \((?P<driver>[^)]+)\)"),
     make_row(
         MessageKind.LINK_DOWN, "ink is ", rf"(?P<device>{_DEVICE}):? (?:NIC )?(?:carrier )?[Ll]ink is (?:[Dd]own|not ready)"
