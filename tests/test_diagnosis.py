@@ -14,6 +14,7 @@ from podpath.diagnosis.difference.chains import compare_chains
 from podpath.diagnosis.flows import derive_flows
 from podpath.diagnosis.symptoms import collect_symptoms
 from podpath.diagnosis.verdict import Verdict
+from podpath.net.failures import FailureKind
 from podpath.net.probe import Probe
 from podpath.node.case import Case, Deed
 from podpath.node.netfilter import Chain
@@ -109,7 +110,7 @@ def test_an_unknown_switch_is_a_possibility_and_a_question() -> None:
 @pytest.mark.parametrize("switch", ["0", None], ids=["stated", "unknown"])
 def test_a_reply_past_netfilter_is_found(switch: str | None) -> None:
     """Where the capture shows the untranslated reply, the switch need not be stated."""
-    answer = diagnose(case(bridged_node(switch), attempt(SERVICE, "reset"), sightings=bridge_capture()))  # type: ignore[arg-type]
+    answer = diagnose(case(bridged_node(switch), attempt(SERVICE, FailureKind.RESET), sightings=bridge_capture()))  # type: ignore[arg-type]
     assert ("fault", "br-netfilter") == (answer.verdict, answer.findings[0].check)
     assert "modprobe br_netfilter" in answer.findings[0].repairs[0].commands
 
@@ -117,7 +118,7 @@ def test_a_reply_past_netfilter_is_found(switch: str | None) -> None:
 def test_a_stated_fact_that_cannot_have_held_is_named() -> None:
     """The sysctl reads 1, a deed loaded the module before it was read, and the capture shows that it was 0."""
     deed = Deed(command="modprobe br_netfilter", span=span("# modprobe br_netfilter"))
-    made = case(bridged_node("1"), attempt(SERVICE, "reset"), sightings=bridge_capture())  # type: ignore[arg-type]
+    made = case(bridged_node("1"), attempt(SERVICE, FailureKind.RESET), sightings=bridge_capture())  # type: ignore[arg-type]
     answer = diagnose(replace(made, deeds=(deed,)))
     cause = answer.findings[0]
     assert ("fault", "br-netfilter") == (answer.verdict, cause.check)

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
 from podpath.checks.finding import Finding
+from podpath.checks.registry import CHECKS, Check
 from podpath.diagnosis.ranking import rank_findings
+from podpath.net.addresses import Address
 from podpath.net.complaints import Complaint
 from podpath.net.failures import FailureKind
 from podpath.node.case import Case
@@ -31,3 +37,68 @@ def test_order_is_kept_where_nothing_rules_a_finding_out() -> None:
     """Without a stated failure, and where a failure fits both."""
     assert (STRICT, DEAF) == rank_findings(refused(), (STRICT, DEAF))
     assert (STRICT, DEAF) == rank_findings(refused(FailureKind.TIMEOUT, FailureKind.REFUSED), (STRICT, DEAF))
+
+
+def complaining(*kinds: FailureKind, address: str = "10.2.0.9") -> Case:
+    """Make a case that complains of a connection to an address."""
+    made = refused(*kinds or (FailureKind.TIMEOUT,))
+    return replace(made, complaints=tuple(replace(one, addresses=(Address.parse(address),)) for one in made.complaints))
+
+
+ROUTE = Finding(check="no-route", severity="fault", claim="No route.", evidence=(span("unreachable 10.2.0.0/24"),))
+MESH = Finding(check="mesh-mtls", severity="fault", claim="Strict.", evidence=(span("mode: STRICT"),))
+WIDE = Finding(
+    check="mtu-above-uplink", severity="fault", claim="Too wide.", evidence=(span("eth0 mtu 1450 10.2.0.9"),), certainty=0.8,
+    proves=frozenset({FailureKind.HANGS}),
+)  # fmt: skip
+
+
+def test_of_rivals_the_one_that_shares_an_end_stays_certain() -> None:
+    """Two sorts of fault compete: the one about another connection is only possible, and comes last, with a question."""
+    first, last = rank_findings(complaining(), (MESH, ROUTE))
+
+    assert ("no-route", 1) == (first.check, first.certainty)
+    assert "mesh-mtls" == last.check
+    assert last.certainty < 1
+    assert last.asks
+
+
+def test_rivals_that_share_nothing_are_all_possible() -> None:
+    """Nobody knows which of them it is."""
+    assert all(finding.certainty < 1 for finding in rank_findings(complaining(address="10.7.0.9"), (MESH, ROUTE)))
+
+
+def test_without_named_ends_each_stays_what_it_is() -> None:
+    """Nothing tells them apart."""
+    assert (MESH, ROUTE) == rank_findings(refused(FailureKind.TIMEOUT), (MESH, ROUTE))
+
+
+def test_a_fault_that_stands_alone_and_proves_what_is_stated_is_certain() -> None:
+    """The lines hold, the failure is theirs and nothing else is found; not so with a rival, another failure or another end."""
+    hanging = complaining(FailureKind.HANGS)
+
+    assert [1] == [finding.certainty for finding in rank_findings(hanging, (WIDE,))]
+    assert 0.8 == rank_findings(complaining(FailureKind.TIMEOUT), (WIDE,))[0].certainty
+    assert 0.8 == rank_findings(complaining(FailureKind.HANGS, address="10.7.0.9"), (WIDE,))[0].certainty
+    assert {0.5, 0.8} == {finding.certainty for finding in rank_findings(hanging, (WIDE, replace(MESH, certainty=0.5)))}
+
+
+def test_a_consequence_comes_behind_its_cause() -> None:
+    """A service has no endpoints, since no route leads to its pods."""
+    empty = replace(ROUTE, check="no-endpoints")
+
+    assert ["no-route", "no-endpoints"] == [finding.check for finding in rank_findings(complaining(), (empty, ROUTE))]
+
+
+def test_what_is_uncertain_has_a_question() -> None:
+    """Its manual page says what confirms it."""
+    (possible,) = rank_findings(complaining(), (replace(ROUTE, certainty=0.5),))
+
+    assert possible.asks[0].command in next(check.confirm for check in CHECKS if check.name == "no-route")
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.name)
+def test_every_page_has_a_command_that_confirms(check: Check) -> None:
+    """Without one nothing could be asked for."""
+    assert check.confirm
+    assert all(command == command.strip() for command in check.confirm)

@@ -52,7 +52,7 @@ CASES = (
     Fragment("input-policy.txt", OPEN, probe="icmp 10.244.9.8 > 192.168.10.5", quiet=True),
     Fragment("untranslated-syn.md", OPEN),
     Fragment("conntrack-unreplied.txt", OPEN, "missing-masquerade", "[UNREPLIED] src=192.168.7.2 dst=10.42.5.6"),
-    Fragment("failure-without-source.md", OPEN),
+    Fragment("failure-without-source.md", FAULT, "forward-policy", ":FORWARD DROP"),
     Fragment("failure-without-source.md", FAULT, "forward-policy", ":FORWARD DROP", "tcp 10.244.1.7 > 10.244.2.9:8080"),
     Fragment("failure-of-a-name.txt", OPEN),
     Fragment("good-node.txt", OPEN, quiet=True),
@@ -78,9 +78,14 @@ def test_every_fragment_is_used() -> None:
     assert {case.file for case in CASES} == {path.name for path in FRAGMENTS.iterdir()}
 
 
-def test_unwalked_failure_is_asked_for() -> None:
-    """Of a failure that cannot be walked, what is missing is said, and the command that tells."""
-    answer = podpath.diagnose(FRAGMENTS / "failure-without-source.md")
+def test_unwalked_failure_is_asked_for(tmp_path: Path) -> None:
+    """Of a failure that cannot be walked, and whose ends no prose tells, what is missing is said, and the command that tells."""
+    ticket = tmp_path / "ticket.md"
+    lines = (FRAGMENTS / "failure-without-source.md").read_text(encoding="utf-8").splitlines()
+    ticket.write_text("\n".join(line for line in lines if not line.startswith("Flannel host-gw.")), encoding="utf-8")
+
+    answer = podpath.diagnose(ticket)
+
     assert "kubectl get pod -n default web-0 -o wide" in [question.ask for question in answer.questions]
 
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from podpath.checks.cause import Claim, PacketStory
 from podpath.datapath.trace import Branch
+from podpath.net.failures import FailureKind
 from podpath.net.provenance import Inferred, Span
 from podpath.node.change import Change
 
@@ -69,3 +70,8 @@ class Finding:
     """What it rests on that nothing states; where there is any, it is possible, and its cure is described, never commanded."""
     shown_by: Branch | None = None
     """The walk that shows it break; None for what no walk sees."""
+    explains: frozenset[FailureKind] | None = None
+    """The failures that it can make; None for those of its check's categories (`checks.explains`)."""
+    proves: frozenset[FailureKind] = frozenset()
+    """Failures that hardly anything else makes where the quoted lines hold: one of these, stated of the same traffic, makes a
+    finding certain that stands alone."""

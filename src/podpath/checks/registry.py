@@ -179,6 +179,12 @@ class Check(NamedTuple):
         return " or ".join(ways or ["a walk"])
 
     @property
+    def confirm(self) -> tuple[str, ...]:
+        """The commands of its page that confirm it, one a line, without what is remarked on them."""
+        section = self.page.partition("\nHow to confirm\n")[2].partition("\n\n")[0]
+        return tuple(command for line in section.splitlines() if (command := line.partition("  #")[0].strip()))
+
+    @property
     def summary(self) -> str:
         """The page's first line, without the name."""
         return self.page.split("\n", 1)[0].partition(": ")[2]

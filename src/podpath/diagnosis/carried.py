@@ -20,6 +20,7 @@ from podpath.checks.links import neighbour_failed
 from podpath.checks.netfilter import dropped_by_rule, hairpin
 from podpath.checks.routing import no_route
 from podpath.checks.services import no_endpoints, no_listener
+from podpath.diagnosis.complained import Complained
 from podpath.diagnosis.conclusion import Conclusion
 from podpath.diagnosis.explanations import assess
 from podpath.diagnosis.flows import Flow, Kind, uplinks
@@ -61,6 +62,20 @@ def find_broken(base: World, flows: Sequence[Flow]) -> Broken:
         judged = {_is_fault(base.node, flow, cause) for cause in causes}
         if None not in judged:
             found[False not in judged].append(symptom)
+    return Broken(tuple(found[True]), tuple(found[False]))
+
+
+def find_complained(base: World, complained: Sequence[Complained]) -> Broken:
+    """Return those connections that people complain of and that fail on stated facts, in a way that fits how they say it fails.
+
+    They are suspected where the evidence has several that may be meant: a policy may keep the chosen one out on purpose.
+    """
+    found: dict[bool, list[Symptom]] = {True: [], False: []}
+    for one in complained:
+        symptom = Symptom(probe=one.probe, fails=True, result="as complained of", kind=one.kind, spans=(one.span,))
+        explanation = assess(base, (symptom,))
+        if explanation.explained and explanation.is_stated and explanation.blames and not explanation.unlike:
+            found[one.is_meant].append(symptom)
     return Broken(tuple(found[True]), tuple(found[False]))
 
 

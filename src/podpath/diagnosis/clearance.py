@@ -12,8 +12,10 @@ from typing import NamedTuple
 
 from podpath.datapath.conversation import converse
 from podpath.datapath.trace import Branch, Conversation, Delivered, Undecided
+from podpath.diagnosis.complained import Complained
 from podpath.diagnosis.forbids import (
     BranchesTruncated,
+    ComplaintUnexplained,
     FailsOtherwise,
     Forbids,
     NothingWalked,
@@ -58,6 +60,15 @@ def forbid_all_clear(case: Case, walked: Sequence[Walked], suggested: Iterable[P
     found += _find_unshown(case.node, walked, passed)
     found += (NotModelled(what=item.what, ask=item.ask, spans=item.spans) for item in find_unmodelled(case.node, passed))
     return tuple(found)
+
+
+def forbid_by_complaints(case: Case, complained: Sequence[Complained]) -> Iterator[Forbids]:
+    """Yield what people say that fails, where nothing was found: what the walk delivers, or what nobody can place."""
+    failing = [complaint.span for complaint in case.complaints if not complaint.works]
+    if complained:
+        yield from (ComplaintUnexplained(probe=one.probe, spans=(one.span,)) for one in complained)
+    elif failing:
+        yield ComplaintUnexplained(probe=None, spans=tuple(failing[:1]))
 
 
 def _judge(one: Walked) -> Iterator[Forbids]:

@@ -12,10 +12,11 @@ from podpath.checks.registry import run_checks
 from podpath.datapath.conversation import converse
 from podpath.datapath.trace import Branch, Conversation
 from podpath.diagnosis.captured import add_captured
-from podpath.diagnosis.carried import Broken, doubt, find_broken, tell_walked
+from podpath.diagnosis.carried import Broken, doubt, find_broken, find_complained, tell_walked
 from podpath.diagnosis.check_proof import prove_check
-from podpath.diagnosis.clearance import REFUSED, Walked, forbid_all_clear
+from podpath.diagnosis.clearance import REFUSED, Walked, forbid_all_clear, forbid_by_complaints
 from podpath.diagnosis.comparison import compare_with_good
+from podpath.diagnosis.complained import place_complaints
 from podpath.diagnosis.conclusion import Conclusion, conclude
 from podpath.diagnosis.counters import add_counters
 from podpath.diagnosis.diagnosis import Diagnosis, Question
@@ -46,7 +47,8 @@ def diagnose(case: Case, probes: tuple[Probe, ...] = (), good: Case | None = Non
     carried = list_flows(case.node)
     flows = tuple(dict.fromkeys(flow.probe for flow in carried))
     unasked = not probes and not any(symptom.fails for symptom in symptoms)
-    broken = find_broken(base, carried) if unasked else Broken((), ())
+    complained = place_complaints(case) if unasked else ()
+    broken = _join(find_complained(base, complained), find_broken(base, carried)) if unasked else Broken((), ())
     concluded = conclude(case, (*symptoms, *(broken.faults or broken.suspected)), flows)
     if broken.suspected and not broken.faults:
         concluded = doubt(concluded)
@@ -58,12 +60,14 @@ def diagnose(case: Case, probes: tuple[Probe, ...] = (), good: Case | None = Non
     if good is not None:
         differences = compare_nodes(case.node, good.node)
         findings = tuple(compare_with_good(finding, good.node, differences) for finding in findings)
-    findings = rank_findings(case, findings)
+    findings = rank_findings(case, findings, probes)
     judgements = concluded.judgements
     unplaced = () if probes else case.unplaced
     verdict = _verdict(findings, concluded, unplaced)
     walked = _walk_in_question(base, concluded, flows) if verdict is Verdict.NONE else ()
     forbids = forbid_all_clear(case, walked, suggest_probes(case.node, flows)) if verdict is Verdict.NONE else ()
+    if verdict is Verdict.NONE and not probes:
+        forbids = (*forbids, *forbid_by_complaints(case, complained))
     verdict = Verdict.POSSIBLE if forbids else verdict
     conversations = {judgement.symptom.probe: judgement.conversation for judgement in judgements}
     conversations.update({one.probe: one.conversation for one in walked})
@@ -81,7 +85,13 @@ def diagnose(case: Case, probes: tuple[Probe, ...] = (), good: Case | None = Non
         ),
         partings=tuple(find_partings(judgements)),
         forbids=forbids,
+        complained=complained,
     )
+
+
+def _join(meant: Broken, carried: Broken) -> Broken:
+    """Return what fails of what people complain of before what fails of what any node should carry."""
+    return Broken((*meant.faults, *carried.faults), (*meant.suspected, *carried.suspected))
 
 
 def _questions(

@@ -13,6 +13,7 @@ from podpath.checks.finding import Finding
 from podpath.datapath.reasons import Reason
 from podpath.datapath.reasons.failures import Failure
 from podpath.datapath.trace import Conversation
+from podpath.diagnosis.complained import Complained
 from podpath.diagnosis.forbids import Forbids
 from podpath.diagnosis.meeting import Meeting
 from podpath.diagnosis.verdict import Verdict
@@ -54,6 +55,8 @@ class Diagnosis:
     """What the reader should know about how the answer was reached: boundaries that are not modelled, and the like."""
     partings: tuple[Meeting, ...] = ()
     """Where what captures show departs from what the walk of a failing connection predicts."""
+    complained: tuple[Complained, ...] = ()
+    """The connections that were walked because prose complains of them, with how their ends were found."""
     node: str = ""
     """Which node it is about; empty where the evidence is of one only."""
     forbids: tuple[Forbids, ...] = ()

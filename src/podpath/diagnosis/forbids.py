@@ -86,6 +86,15 @@ class RestsOnInference:
         return tuple(dict.fromkeys(guess.source for guess in self.guesses if guess.source is not None))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComplaintUnexplained:
+    """People say that something fails, and no walk shows it fail."""
+
+    probe: Probe | None
+    """The connection that they mean; None where the evidence does not have its ends."""
+    spans: tuple[Span, ...]
+
+
 Forbids = (
     NothingWalked
     | SomeBranchesFail
@@ -97,5 +106,6 @@ Forbids = (
     | InputCut
     | NotShown
     | RestsOnInference
+    | ComplaintUnexplained
 )
 """One reason why "nothing wrong" may not be said."""

@@ -12,6 +12,7 @@ from podpath.diagnosis.diagnosis import Otherwise, Question
 from podpath.diagnosis.explanations import Explanation
 from podpath.diagnosis.forbids import (
     BranchesTruncated,
+    ComplaintUnexplained,
     FailsOtherwise,
     Forbids,
     NothingWalked,
@@ -150,6 +151,10 @@ def _clearing(one: Forbids) -> Iterator[Question]:  # one arm for each thing tha
             yield Question(fact=f"{what} of netns {netns}", ask=ask, decides=())
         case RestsOnInference(guesses=guesses):
             yield Question(fact=guesses[0].why, ask="podpath snapshot -o node.tar.gz", decides=())
+        case ComplaintUnexplained(probe=probe):
+            example = str(probe) if probe is not None else "tcp SOURCE > DESTINATION:PORT"
+            ask = "tcpdump -ni any" if probe is not None else f"podpath diagnose ... --probe '{example}'"
+            yield Question(fact="where the connection that fails ends", ask=ask, decides=())
         case LinesUnread() | InputCut() | BranchesTruncated():
             return
         case _:

@@ -44,3 +44,7 @@ class Complaint:
     addresses: tuple[Address, ...] = ()
     names: tuple[str, ...] = ()
     """Names of hosts and services that it mentions: `api.shop.svc.cluster.local`."""
+    sources: tuple[Address, ...] = ()
+    """Those of the addresses that stand for who connects: `from 10.0.0.1`."""
+    words: frozenset[str] = frozenset()
+    """Its words that may name a pod, a service or a node: with a hyphen or a digit, or behind the word for such a thing."""

@@ -7,6 +7,7 @@ from typing import assert_never
 
 from podpath.diagnosis.forbids import (
     BranchesTruncated,
+    ComplaintUnexplained,
     FailsOtherwise,
     Forbids,
     NothingWalked,
@@ -42,6 +43,7 @@ _NAMES: dict[type[Forbids], tuple[str, str]] = {
     LinesUnread: ("{0} place was not read", "{0} places were not read"),
     RestsOnInference: ("{0} walk rests on what is not shown", "{0} walks rest on what is not shown"),
     InputCut: ("{0} input was cut", "{0} inputs were cut"),
+    ComplaintUnexplained: ("{0} complaint is not explained", "{0} complaints are not explained"),
     NotShown: ("{0} listing is not shown whole", "{0} listings are not shown whole"),
 }
 """How one of a kind, and several, are named."""
@@ -51,7 +53,7 @@ def _count(one: Forbids) -> int:
     return len(one.gaps) if isinstance(one, LinesUnread | InputCut) else 1
 
 
-def say_forbids(one: Forbids) -> str:  # one arm for each kind of reason
+def say_forbids(one: Forbids) -> str:  # noqa: PLR0911  # one arm for each kind of reason
     """Say in a sentence why "nothing wrong" may not be said."""
     match one:
         case NothingWalked(suggested=suggested):
@@ -62,6 +64,12 @@ def say_forbids(one: Forbids) -> str:  # one arm for each kind of reason
             return f"{probe} fails in {failing} of {of} branches{f', first where {when}' if when else ''}."
         case FailsOtherwise(probe=probe, fact=fact, meaning=meaning):
             return f"{probe} does not work where {fact} is {meaning}."
+        case ComplaintUnexplained(probe=probe):
+            return (
+                f"The ticket says that {probe} fails, and the walk delivers it."
+                if probe is not None
+                else ("The ticket says that something fails, and it is not known between which ends.")
+            )
         case BranchesTruncated(probe=probe, walked=walked):
             return f"{probe} has more branches than the {walked} that were walked."
         case NotWalkedToTheEnd(probe=probe, outcome=outcome):

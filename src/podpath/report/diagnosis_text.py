@@ -10,6 +10,7 @@ from podpath.diagnosis.forbids import Forbids
 from podpath.diagnosis.verdict import Verdict
 from podpath.net.provenance import Gap
 from podpath.report.clearance_words import say_forbids
+from podpath.report.complaint_words import say_complained
 from podpath.report.escape import escape
 from podpath.report.finding_text import INDENT, render_finding, render_short
 from podpath.report.first_screen import render_brief, render_first_screen
@@ -130,7 +131,8 @@ def _remarks(diagnosis: Diagnosis, style: Style) -> list[str]:
         lines += [f"{INDENT}{style.paint('dim', escape(quote(span)))}" for span in contradiction.spans]
     if lines:
         lines = ["", style.paint("head", "Outputs that disagree"), *lines]
-    notes = [line for note in diagnosis.notes for line in style.wrap(escape(note), "  - ")]
+    said = (*map(say_complained, diagnosis.complained), *diagnosis.notes)
+    notes = [line for note in said for line in style.wrap(escape(note), "  - ")]
     if notes:
         lines += ["", style.paint("head", "Good to know"), *notes]
     return lines + render_gaps(diagnosis.gaps, style)

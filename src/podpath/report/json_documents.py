@@ -12,6 +12,7 @@ from podpath.diagnosis.meeting import Meeting
 from podpath.net.provenance import Gap
 from podpath.report.borders import branch_object, gap_object, packet_object, quote_object
 from podpath.report.clearance_words import forbids_object
+from podpath.report.complaint_words import say_complained
 from podpath.report.escape import escape
 from podpath.report.finding_json import finding_object
 from podpath.report.sentences.questions import spell_answer, spell_fact
@@ -40,7 +41,7 @@ def render_diagnosis_json(diagnosis: Diagnosis) -> str:
                 for contradiction in diagnosis.contradictions
             ],
             "gaps": [gap_object(gap) for gap in diagnosis.gaps],
-            "notes": [escape(note) for note in diagnosis.notes],
+            "notes": [escape(note) for note in (*map(say_complained, diagnosis.complained), *diagnosis.notes)],
             "partings": [_parting(meeting) for meeting in diagnosis.partings],
             "forbids": [forbids_object(one) for one in diagnosis.forbids],
         }

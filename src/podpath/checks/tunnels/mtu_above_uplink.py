@@ -29,6 +29,7 @@ from collections.abc import Iterator
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding
 from podpath.checks.stated import is_inner_bridge, uplinks
+from podpath.net.failures import FailureKind
 from podpath.node.case import Case
 from podpath.node.links import Link
 
@@ -61,6 +62,7 @@ def check(case: Case) -> Iterator[Finding]:
         breaks=("large packets between containers and other hosts: TLS, downloads; small ones pass",),
         prevention="Set the MTU of container networks from the uplink's.",
         certainty=0.8,
+        proves=frozenset({FailureKind.HANGS}),
         marks=(f"mtu {wide.mtu}", f"mtu {narrow.mtu}"),
     )
 

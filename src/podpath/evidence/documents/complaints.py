@@ -155,6 +155,11 @@ _ADDRESS = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w.]*\d*/)|(?<![\w:
 _NAME = re.compile(
     r"\b[a-z0-9](?:[a-z0-9-]*\.)+(?:svc|cluster\.local|local|com|org|net|io|default|kube-system)\b[\w.-]*", re.IGNORECASE
 )
+_WAY = re.compile(r"\b(?P<way>from|to|reach|reaches|ping|curl|at|on|into|towards|connect)\b", re.IGNORECASE)
+_WORD = re.compile(
+    r"(?<![\w./-])(?P<word>(?=[a-z0-9-]*[0-9-])[a-z][a-z0-9-]*[a-z0-9](?:\.[a-z][a-z0-9-]*)?|"
+    r"(?<=pod )[a-z]\w+|(?<=service )[a-z]\w+|(?<=svc )[a-z]\w+|(?<=node )[a-z]\w+)(?![\w/-])"
+)
 _PROTOCOLS: tuple[tuple[int, re.Pattern[str]], ...] = (
     (protocols.ICMP, re.compile(r"\bping(?:s|ed|ing)?\b|\bicmp\b", re.IGNORECASE)),
     (protocols.UDP, re.compile(r"\budp\b|\bquic\b|\bdatagrams?\b", re.IGNORECASE)),
@@ -231,6 +236,8 @@ def _read_sentence(text: str, span: Span) -> Complaint | None:
         ports=tuple(_find_ports(text)),
         addresses=tuple(_find_addresses(text)),
         names=tuple(dict.fromkeys(found.group() for found in _NAME.finditer(text))),
+        sources=tuple(_find_sources(text, verb)),
+        words=frozenset(found["word"] for found in _WORD.finditer(text)),
     )
 
 
@@ -276,6 +283,16 @@ def _find_ports(text: str) -> Iterator[int]:
         for group in found.groups():
             if group is not None and 0 < int(group) < 65536:
                 yield int(group)
+
+
+def _find_sources(text: str, verb: re.Match[str]) -> Iterator[Address]:
+    """Yield the addresses of who connects: behind `from`, or before the verb where others stand behind it."""
+    found = [(match.start(), address) for match in _ADDRESS.finditer(text) if (address := parse_host(match.group())) is not None]
+    ways = [[way["way"].lower() for way in _WAY.finditer(text, 0, place)] for place, _ in found]
+    behind = [address for (_, address), words in zip(found, ways, strict=True) if words[-1:] == ["from"]]
+    later = any(place > verb.start() for place, _ in found)
+    before = [address for (place, address), words in zip(found, ways, strict=True) if not words and place < verb.start()]
+    yield from behind or (before if later else ())
 
 
 def _find_addresses(text: str) -> Iterator[Address]:

@@ -1,0 +1,236 @@
+"""Complaints as connections: who cannot reach whom, with ends that the evidence shows.
+
+Prose says what to ask and states nothing, so a complaint becomes a probe and no more. Ends that it names are looked up among
+pods, services, nodes and addresses; ends that it only describes ("from the node", "another pod", "the name server") are taken
+from the evidence, and each choice is kept, so that the answer can say what was asked about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from itertools import islice
+from typing import NamedTuple
+
+from podpath.checks.explains import SHARP
+from podpath.diagnosis.flows import OUTSIDE, host_address
+from podpath.net import protocols
+from podpath.net.addresses import Address
+from podpath.net.complaints import Complaint, End
+from podpath.net.failures import NAMES, FailureKind
+from podpath.net.probe import Probe
+from podpath.net.provenance import Span
+from podpath.node.case import Case
+from podpath.node.node import HOST, Netns, Node, Service, ServicePort
+
+MOST = 6
+"""Connections that are asked about: who complains says the same again."""
+DNS_PORT, API_PORT = 53, 443
+API = ("default", "kubernetes")
+"""The namespace and the name of the API server's service."""
+_NO_PATH = frozenset({
+    FailureKind.NOT_STARTED, FailureKind.NO_ADDRESS, FailureKind.ERROR_ANSWER, FailureKind.WRONG_PEER, FailureKind.SLOW,
+    FailureKind.NAME_UNKNOWN, FailureKind.NAME_SERVER_FAILS,
+})  # fmt: skip
+"""Failures of which no walk of a connection tells."""
+_TOLD = SHARP | {FailureKind.TIMEOUT, FailureKind.RESET}
+"""Failures that people name as the kernel does: "it hangs" may be any silence."""
+
+
+class Side(Enum):
+    """A part of a connection."""
+
+    SOURCE = "source"
+    TARGET = "target"
+    PORT = "port"
+
+
+class How(Enum):
+    """How a part was found."""
+
+    NAMED = "the complaint names it"
+    ONLY = "the only one of its sort in the evidence"
+    FIRST = "the first of several in the evidence"
+    USUAL = "what is usual where nothing is said"
+
+
+class Choice(NamedTuple):
+    """A part of a connection, and how it was found."""
+
+    side: Side
+    value: str
+    how: How
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Complained:
+    """A connection that prose complains of."""
+
+    probe: Probe
+    kind: FailureKind | None
+    """How people say that it fails; None where they do not, or vaguely."""
+    span: Span
+    choices: tuple[Choice, ...]
+
+    @property
+    def is_meant(self) -> bool:
+        """Tell whether both ends are the ones that the complaint means: they are named, or there is no other of their sort."""
+        return all(choice.how in {How.NAMED, How.ONLY} for choice in self.choices if choice.side is not Side.PORT)
+
+
+class _Found(NamedTuple):
+    address: Address
+    how: How
+    name: str = ""
+    netns: str | None = None
+    port: ServicePort | None = None
+
+
+def place_complaints(case: Case) -> tuple[Complained, ...]:
+    """Return the connections that the prose complains of, as far as the evidence has their ends; each once."""
+    placed = (_place(case.node, complaint) for complaint in case.complaints if not complaint.works)
+    found = {one.probe: one for one in placed if one is not None}
+    return tuple(islice(found.values(), MOST))
+
+
+def _place(node: Node, complaint: Complaint) -> Complained | None:
+    if complaint.failure in _NO_PATH:
+        return None
+    target = next(_targets(node, complaint), None)
+    source = next((one for one in _sources(node, complaint) if target is None or one.address != target.address), None)
+    if target is None or source is None or source.address.family != target.address.family:
+        return None
+    protocol, port, how = _find_port(complaint, target)
+    probe = Probe(protocol, source.address, target.address, dport=port, netns=source.netns)
+    choices = (
+        Choice(Side.SOURCE, source.name or str(source.address), source.how),
+        Choice(Side.TARGET, target.name or str(target.address), target.how),
+        *((Choice(Side.PORT, str(port), how),) if port else ()),
+    )
+    kind = complaint.failure if complaint.failure in _TOLD else None
+    return Complained(probe=probe, kind=kind, span=complaint.span, choices=choices)
+
+
+def _find_port(complaint: Complaint, target: _Found) -> tuple[int, int, How]:
+    """Return the protocol and the port that a complaint is about."""
+    if complaint.protocol in {protocols.ICMP, protocols.ICMPV6}:
+        return protocols.ICMP if target.address.family == 4 else protocols.ICMPV6, 0, How.NAMED
+    if complaint.ports:
+        return complaint.protocol or protocols.TCP, complaint.ports[0], How.NAMED
+    if target.port is not None:
+        return target.port.protocol, target.port.port, How.ONLY
+    if complaint.target is End.NAME_SERVER or _is_of_names(complaint):
+        return protocols.UDP, DNS_PORT, How.USUAL
+    return complaint.protocol or protocols.TCP, API_PORT if complaint.target is End.API_SERVER else 80, How.USUAL
+
+
+def _targets(node: Node, complaint: Complaint) -> Iterator[_Found]:
+    """Yield whom the complaint is about, named ones first."""
+    to = [address for address in complaint.addresses if address not in complaint.sources]
+    for address in to:
+        yield _Found(address, How.NAMED, port=_service_port(node, address, complaint))
+    services = [service for service in node.services if service.addresses and _names(complaint, service.name, service.namespace)]
+    yield from (_of_service(service, How.NAMED, complaint) for service in services)
+    if complaint.target is not End.SERVICE and not _is_of_names(complaint):
+        named = [pod for pod in _pods(node) if _names(complaint, pod.name, "") and complaint.target in {End.POD, End.CONTAINER}]
+        yield from named[-1:]
+    yield from _described(node, complaint)
+
+
+def _is_of_names(complaint: Complaint) -> bool:
+    """Tell whether it says that names are not resolved: then the name server is whom it cannot reach."""
+    return complaint.failure in NAMES | {FailureKind.NAME_NOT_RESOLVED}
+
+
+def _described(node: Node, complaint: Complaint) -> Iterator[_Found]:
+    """Yield what a complaint only describes: the name server, another pod, the node, the world."""
+    target = complaint.target
+    if target is End.NAME_SERVER or _is_of_names(complaint):
+        yield from _services(complaint, [one for one in node.services if any(port.port == DNS_PORT for port in one.ports)])
+    elif target is End.API_SERVER:
+        yield from _services(complaint, [one for one in node.services if (one.namespace, one.name) == API])
+    elif target is End.SERVICE:
+        own = [one for one in node.services if one.namespace != "kube-system" and (one.namespace, one.name) != API]
+        yield from _services(complaint, own or list(node.services))
+    elif target in {End.POD, End.CONTAINER}:
+        pods = _counted(list(_pods(node)))
+        yield from reversed(pods)
+    elif target is End.NODE:
+        yield from _hosts(node)
+    elif target is End.OUTSIDE:
+        yield _Found(OUTSIDE, How.USUAL, "an address of the world")
+
+
+def _sources(node: Node, complaint: Complaint) -> Iterator[_Found]:
+    """Yield who complains, named ones first; where nobody is said to, it is a pod, or else the host."""
+    for address in complaint.sources:
+        yield _Found(address, How.NAMED, netns=_owner(node, address))
+    pods = list(_pods(node))
+    if complaint.source is not End.NODE:
+        yield from (pod._replace(how=How.NAMED) for pod in pods if _names(complaint, pod.name, ""))
+    if complaint.source in {End.NODE, End.GUEST}:
+        yield from _hosts(node)
+        return
+    if complaint.source is End.OUTSIDE:
+        return
+    counted = _counted(pods)
+    yield from counted if complaint.source in {End.POD, End.CONTAINER} else (pod._replace(how=How.FIRST) for pod in counted)
+    if complaint.source is None:
+        yield from (host._replace(how=How.USUAL) for host in _hosts(node))
+
+
+def _counted(pods: Sequence[_Found]) -> list[_Found]:
+    return [pod._replace(how=How.ONLY if len(pods) == 1 else How.FIRST) for pod in pods]
+
+
+def _pods(node: Node) -> Iterator[_Found]:
+    """Yield the pods whose namespace the evidence shows, by the names that it has for them."""
+    names = {pod.address: pod.name for pod in node.pods if pod.address is not None}
+    for name, netns in node.namespaces.items():
+        address = _address(netns)
+        if name != HOST and netns.role == "pod" and address is not None:
+            yield _Found(address, How.FIRST, names.get(address, name), name)
+
+
+def _address(netns: Netns) -> Address | None:
+    usable = (item.address for item in netns.addresses.items if item.scope == "global" and not item.address.is_loopback)
+    return next(usable, None)
+
+
+def _hosts(node: Node) -> Iterator[_Found]:
+    address = host_address(node)
+    if address is not None:
+        yield _Found(address, How.ONLY, "the node", HOST)
+
+
+def _services(complaint: Complaint, services: Sequence[Service]) -> Iterator[_Found]:
+    how = How.ONLY if len(services) == 1 else How.FIRST
+    yield from (_of_service(service, how, complaint) for service in services if service.addresses)
+
+
+def _of_service(service: Service, how: How, complaint: Complaint) -> _Found:
+    return _Found(service.addresses[0], how, f"svc/{service.namespace}/{service.name}", port=_port_of(service, complaint))
+
+
+def _service_port(node: Node, address: Address, complaint: Complaint) -> ServicePort | None:
+    service = next((service for service in node.services if address in service.addresses), None)
+    return _port_of(service, complaint) if service is not None else None
+
+
+def _port_of(service: Service, complaint: Complaint) -> ServicePort | None:
+    """Return the port of a service that a complaint means: of the protocol that it names, else the first."""
+    wanted = [port for port in service.ports if complaint.protocol in {None, port.protocol}]
+    return next(iter(wanted or service.ports), None)
+
+
+def _names(complaint: Complaint, name: str, namespace: str) -> bool:
+    """Tell whether a complaint names a thing: by its name as a word, or as `name.namespace`."""
+    spelled = {name, f"{name}.{namespace}"} if namespace else {name}
+    dotted = {".".join(one.split(".")[:2]) for one in complaint.names}
+    return bool(spelled & (dotted | complaint.words))
+
+
+def _owner(node: Node, address: Address) -> str | None:
+    owners = (name for name, netns in node.namespaces.items() if any(item.address == address for item in netns.addresses.items))
+    return next(owners, None)

@@ -1,0 +1,18 @@
+"""Which connection a complaint was taken for, in words: its ends, and how each was found."""
+
+from __future__ import annotations
+
+from podpath.diagnosis.complained import Complained, How
+
+_WORDS: dict[How, str] = {
+    How.NAMED: "named",
+    How.ONLY: "the only one shown",
+    How.FIRST: "the first of several shown",
+    How.USUAL: "usual, since nothing is said",
+}
+
+
+def say_complained(one: Complained) -> str:
+    """Say what was asked about, and which parts of it were chosen."""
+    parts = "; ".join(f"{choice.side.value} {choice.value} ({_WORDS[choice.how]})" for choice in one.choices)
+    return f"Asked for the complaint at {one.span}: {one.probe}. {parts[:1].upper()}{parts[1:]}."

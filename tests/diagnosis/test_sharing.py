@@ -1,0 +1,57 @@
+"""Whether a finding is about the connection in question."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from podpath.checks.finding import Finding
+from podpath.diagnosis.sharing import list_ends, shares_ends
+from podpath.net.addresses import Address
+from podpath.net.complaints import Complaint
+from podpath.net.failures import FailureKind
+from podpath.net.probe import Probe
+from podpath.node.case import Attempt, Case
+from podpath.node.node import Pod
+from tests.checks.nodes import netns, node, span
+
+POD = Pod(namespace="shop", name="web-1", address=Address.parse("10.1.0.7"))
+TRIED = Attempt(probe=Probe.parse("tcp 10.1.0.2 > 10.2.0.9:80"), result=FailureKind.TIMEOUT, span=span("timed out"))
+
+
+def finding(line: str) -> Finding:
+    """Make a fault that quotes a line."""
+    return Finding(check="no-route", severity="fault", claim="It is gone.", evidence=(span(line),))
+
+
+def case(*attempts: Attempt, complaints: tuple[Complaint, ...] = ()) -> Case:
+    """Make a case with one described pod."""
+    return Case(node=replace(node(netns("host")), pods=(POD,)), attempts=attempts, complaints=complaints)
+
+
+@pytest.mark.parametrize(
+    ("line", "shared"),
+    [
+        ("10.2.0.0/16 via 10.9.0.1 dev eth1", True), ("10.3.0.0/16 via 10.9.0.1 dev eth1", False),
+        ("0.0.0.0/0 via 10.9.0.1", False), ("-A KUBE-SEP -s 10.1.0.2/32 -j DROP", True), ("unreachable 110.2.0.9", False),
+    ],
+)  # fmt: skip
+def test_a_line_with_an_end_is_about_it(line: str, shared: bool) -> None:  # noqa: FBT001  # a column of a table
+    """An address, or a range that holds one and is not everybody's."""
+    assert shared == shares_ends(finding(line), list_ends(case(TRIED)))
+
+
+def test_a_pod_is_known_by_name_and_by_address() -> None:
+    """A complaint names the pod, and the line has its address; and the reverse."""
+    complaint = Complaint(span=span("web-1 hangs"), works=False, names=("web-1.shop.svc",))
+    tried = replace(TRIED, probe=Probe.parse("tcp 10.5.0.2 > 10.1.0.7:80"))
+
+    assert shares_ends(finding("10.1.0.7 dev cali1 FAILED"), list_ends(case(complaints=(complaint,))))
+    assert shares_ends(finding("pod web-1 is not ready"), list_ends(case(tried)))
+
+
+def test_a_good_attempt_names_no_end() -> None:
+    """What works, and loopback, are not in question."""
+    loopback = replace(TRIED, probe=Probe.parse("tcp 127.0.0.1 > 127.0.0.1:80"))
+    assert not list_ends(case(replace(TRIED, good=True), loopback)).is_known
