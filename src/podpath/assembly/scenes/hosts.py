@@ -6,7 +6,7 @@ host name that is a pod's, or whose address the other host reaches by a device o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -41,6 +41,11 @@ class _Host:
     """The devices of its default routes."""
     onlink: list[tuple[Prefix, str]] = field(default_factory=list)
     """What it reaches without a gateway, and by which device."""
+
+    @property
+    def own(self) -> list[Address]:
+        """Return its addresses, of all devices."""
+        return [address for some in self.addresses.values() for address in some]
 
 
 def part_by_host(read: Sequence[Read]) -> tuple[HostEvidence, ...]:
@@ -133,27 +138,61 @@ def _named_pods(scenes: Sequence[Scene], hosts: Mapping[str, _Host]) -> Iterator
 
 def _reached_pods(hosts: Mapping[str, _Host]) -> Iterator[str]:
     """Yield the hosts whose every address another one reaches by a device that is not its uplink."""
+    reaching = _index_prefixes(hosts)
+    lengths = sorted({(prefix.family, prefix.length) for prefix in reaching})
+    owners: dict[Address, set[str]] = {}
     for name, host in hosts.items():
-        own = [address for some in host.addresses.values() for address in some]
-        for other in hosts.values():
-            inner = [prefix for prefix, device in other.onlink if device not in other.uplinks and other.uplinks]
-            mine = {address for some in other.addresses.values() for address in some}
-            reached = all(any(prefix.covers(address) for prefix in inner) and address not in mine for address in own)
-            if other is not host and own and not host.bundle and reached:
-                yield name
+        for address in host.own:
+            owners.setdefault(address, set()).add(name)
+    for name, host in hosts.items():
+        others: set[str] | None = None
+        for address in host.own if not host.bundle else ():
+            prefixes = (Prefix.of(address, length) for family, length in lengths if family == address.family)
+            found = {other for prefix in prefixes for other in reaching.get(prefix, ())} - owners[address]
+            others = found if others is None else others & found
+            if not others:
                 break
+        if others:
+            yield name
+
+
+def _index_prefixes(hosts: Mapping[str, _Host]) -> dict[Prefix, list[str]]:
+    """Return the hosts that reach a prefix by a device that is not their uplink."""
+    reaching: dict[Prefix, list[str]] = {}
+    for name, host in hosts.items():
+        for prefix, device in host.onlink if host.uplinks else ():
+            if device not in host.uplinks:
+                reaching.setdefault(prefix, []).append(name)
+    return reaching
 
 
 def _group(hosts: Mapping[str, _Host]) -> list[list[str]]:
     """Put host names together that may be of one node."""
     groups: list[list[str]] = []
+    having: dict[str, set[int]] = {}
+    showing: dict[tuple[str, Address], set[int]] = {}
     for name, host in hosts.items():
-        group = next((group for group in groups if not any(_differ(host, hosts[other]) for other in group)), None)
-        if group is None:
-            groups.append([name])
-        else:
-            group.append(name)
+        candidates = _fitting(host, len(groups), having, showing)
+        fitting = (place for place in candidates if not any(_differ(host, hosts[other]) for other in groups[place]))
+        place = next(fitting, len(groups))
+        if place == len(groups):
+            groups.append([])
+        groups[place].append(name)
+        for device, addresses in host.addresses.items():
+            having.setdefault(device, set()).add(place)
+            for address in addresses:
+                showing.setdefault((device, address), set()).add(place)
     return groups
+
+
+def _fitting(
+    host: _Host, count: int, having: Mapping[str, set[int]], showing: Mapping[tuple[str, Address], set[int]]
+) -> Iterable[int]:
+    """Return the groups that a host may belong to, in order: where all have a device of its own, those with its address on it."""
+    for device, addresses in host.addresses.items():
+        if len(having.get(device, ())) == count:
+            return sorted({place for address in addresses for place in showing.get((device, address), ())})
+    return range(count)
 
 
 def _differ(host: _Host, other: _Host) -> bool:
