@@ -38,7 +38,9 @@ def _filter(name: str, metavar: str, text: str, kind: click.ParamType[Any] | Non
 )
 @click.option("--svg", type=click.Path(dir_okay=False), metavar="FILE", help="Write the same drawing as SVG into this file.")
 @output_options
-def capture(files: tuple[str, ...], *, ladder: bool, svg: str | None, as_json: bool, colour: str, verbose: bool) -> None:
+def capture(  # noqa: PLR0913 - click gives each option as one argument
+    files: tuple[str, ...], *, ladder: bool, svg: str | None, as_json: bool, colour: str, verbose: bool, brief: bool
+) -> None:
     """Say what captures alone show, each finding with the packets that show it.
 
     FILES are pcap and pcapng files, packed (.gz, .xz, .bz2, .zst) or not, printed captures of tcpdump, tickets with some in
@@ -63,4 +65,4 @@ def capture(files: tuple[str, ...], *, ladder: bool, svg: str | None, as_json: b
     drawn = answer.with_ladder() if ladder or svg else answer
     if svg:
         write_drawing(svg, drawn.svg())
-    show(drawn if ladder else answer, as_json=as_json, colour=colour, verbose=verbose)
+    show(drawn if ladder else answer, as_json=as_json, colour=colour, verbose=verbose, brief=brief)

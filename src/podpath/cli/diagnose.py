@@ -22,7 +22,6 @@ from podpath.library.when import When
 @click.option("--probe", "probes", multiple=True, metavar="P", help="A connection to ask about; may be given more than once.")
 @click.option("--good", multiple=True, metavar="EVIDENCE", help="Evidence of a node where it works: what differs is told.")
 @window_options
-@click.option("--brief", is_flag=True, help="Print three lines: verdict, the line that decides, cure or question.")
 @output_options
 def diagnose(  # noqa: PLR0913 - click gives each option as one argument
     evidence: tuple[str, ...],

@@ -19,7 +19,7 @@ from podpath.library import diff as comparison
 @limits_option
 @output_options
 def diff(  # noqa: PLR0913 - click gives each option as one argument
-    bad: str, good: str, probes: tuple[str, ...], *, limits: Limits, as_json: bool, colour: str, verbose: bool
+    bad: str, good: str, probes: tuple[str, ...], *, limits: Limits, as_json: bool, colour: str, verbose: bool, brief: bool
 ) -> None:
     """Name the smallest difference that explains why one node works and the other does not.
 
@@ -40,4 +40,4 @@ def diff(  # noqa: PLR0913 - click gives each option as one argument
     bad_case = read_one((bad,), probes, limits=limits, progress=progress)
     good_case = read_one((good,), probes, limits=limits, progress=progress)
     answer = comparison.diff(bad_case, good_case, probes, progress=progress)
-    show(answer, as_json=as_json, colour=colour, verbose=verbose)
+    show(answer, as_json=as_json, colour=colour, verbose=verbose, brief=brief)

@@ -70,6 +70,9 @@ def output_options(function: F) -> F:
     function = click.option("--color", "colour", type=colour, default="auto", show_default=True, help="Colour the text.")(
         function
     )
+    function = click.option("--brief", is_flag=True, help="Print three lines: verdict, the line that decides, cure or question.")(
+        function
+    )
     return click.option("-v", "--verbose", is_flag=True, help="List every gap, branch and near miss.")(function)
 
 

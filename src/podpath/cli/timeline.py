@@ -16,7 +16,9 @@ from podpath.library.when import When
 @window_options
 @click.option("--svg", metavar="FILE", help="Draw the timeline into this file too.")
 @output_options
-def timeline(logs: tuple[str, ...], svg: str | None, *, when: When, as_json: bool, colour: str, verbose: bool) -> None:
+def timeline(  # noqa: PLR0913 - click gives each option as one argument
+    logs: tuple[str, ...], svg: str | None, *, when: When, as_json: bool, colour: str, verbose: bool, brief: bool
+) -> None:
     """Say what changed in the window in which it broke, and which known chain of causes leads from there to what.
 
     LOGS are files, folders (/var/log), bundles, archives, tickets with logs pasted into them, and - for standard input: syslog,
@@ -39,4 +41,4 @@ def timeline(logs: tuple[str, ...], svg: str | None, *, when: When, as_json: boo
     answer = chronicle.timeline(logs, when, progress=Progress())
     if svg is not None:
         write_drawing(svg, answer.svg())
-    show(answer, as_json=as_json, colour=colour, verbose=verbose)
+    show(answer, as_json=as_json, colour=colour, verbose=verbose, brief=brief)

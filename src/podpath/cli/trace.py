@@ -29,6 +29,7 @@ def trace(  # noqa: PLR0913 - click gives each option as one argument
     as_json: bool,
     colour: str,
     verbose: bool,
+    brief: bool,
 ) -> None:
     """Follow one connection through the node, packet by packet and step by step.
 
@@ -48,4 +49,4 @@ def trace(  # noqa: PLR0913 - click gives each option as one argument
     progress = Progress()
     pieces: tuple[Piece, ...] = (ThisNode(), *evidence) if live else evidence
     case = read_one(pieces, (probe,), node=node, limits=limits, progress=progress)
-    show(tracing.trace(case, probe, progress=progress), as_json=as_json, colour=colour, verbose=verbose)
+    show(tracing.trace(case, probe, progress=progress), as_json=as_json, colour=colour, verbose=verbose, brief=brief)

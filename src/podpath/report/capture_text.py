@@ -18,6 +18,7 @@ from podpath.diagnosis.capture_answer import (
 )
 from podpath.diagnosis.unread import InputCut, LinesUnread, NotModelled
 from podpath.node.case import CapturedPoint
+from podpath.report.brief import render_brief_answer, render_decisive
 from podpath.report.diagnosis_text import render_gaps
 from podpath.report.escape import escape
 from podpath.report.finding_text import render_finding, render_short
@@ -34,6 +35,13 @@ def render_capture(answer: CaptureAnswer, style: Style, drawings: Sequence[str] 
     weighty = [finding for finding in answer.findings if finding.severity in WEIGHTY]
     lesser = [finding for finding in answer.findings if finding.severity not in WEIGHTY]
     lines = _headline(answer, weighty, style)
+    first = weighty[0] if weighty else None
+    spans = first.evidence if first is not None else tuple(span for one in answer.forbids for span in one.spans)
+    fix = first.repairs[0].commands if first is not None and first.repairs else ()
+    ask = f"podpath explain {first.check}" if first is not None else ""
+    if style.brief:
+        return render_brief_answer(lines, spans, fix=fix, ask=ask)
+    lines += render_decisive(spans, style, fix=fix, ask=ask)
     shown = weighty if style.verbose else weighty[:LISTED]
     for number, finding in enumerate(shown):
         if number:

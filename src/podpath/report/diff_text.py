@@ -10,6 +10,8 @@ from podpath.diagnosis.difference.compare import Explanation, NodeComparison, Ou
 from podpath.diagnosis.difference.difference import Difference
 from podpath.diagnosis.difference.smallest import Taken
 from podpath.diagnosis.proof import describe
+from podpath.diagnosis.questions import ask_for_clearance
+from podpath.report.brief import render_brief_answer, render_decisive
 from podpath.report.clearance_words import name_forbids
 from podpath.report.diagnosis_text import render_forbids, render_gaps
 from podpath.report.escape import escape
@@ -28,6 +30,13 @@ SHOWN = 5
 def render_diff(comparison: NodeComparison, style: Style) -> str:
     """Render the whole answer; every line of it is safe to print."""
     lines = _headline(comparison, style)
+    deciding = comparison.explanations[0].differences if comparison.explanations else ()
+    spans = [span for each in deciding for span in (*each.here[:1], *each.there[:1])]
+    fix = [command for each in deciding for command in each.commands]
+    ask = next((question.ask for question in ask_for_clearance(comparison.forbids) if question.ask), "")
+    if style.brief:
+        return render_brief_answer(lines, spans, fix=fix, ask=ask)
+    lines += render_decisive(spans, style, fix=fix, ask=ask)
     for number, explanation in enumerate(comparison.explanations):
         if number:
             lines += ["", *_title("AND", "bad", explanation.differences, style)]

@@ -7,6 +7,7 @@ from datetime import tzinfo
 from typing import NamedTuple
 
 from podpath.net.provenance import Span
+from podpath.report.brief import render_brief_answer, render_decisive
 from podpath.report.escape import clip, escape
 from podpath.report.moments import spell_moment, spell_zone
 from podpath.report.quotes import quote
@@ -27,6 +28,10 @@ def render_timeline(chronicle: Chronicle, style: Style) -> str:
     """Render the whole answer; every line of it is safe to print."""
     zone = chronicle.zone
     lines = _headline(chronicle, style)
+    spans, ask = _decisive(chronicle), next(iter(chronicle.questions), "")
+    if style.brief:
+        return render_brief_answer(lines, spans, ask=ask)
+    lines += render_decisive(spans, style, ask=ask)
     if chronicle.window is not None:
         lines += _window(chronicle.window, style, zone)
     shown = chronicle.stories if style.verbose else chronicle.stories[:2]
@@ -36,6 +41,13 @@ def render_timeline(chronicle: Chronicle, style: Style) -> str:
     lines += _rows(chronicle, style, zone)
     lines += _remarks(chronicle, style)
     return "\n".join(lines) + "\n"
+
+
+def _decisive(chronicle: Chronicle) -> tuple[Span, ...]:
+    """Return the line of the event that broke it, or of the first suspect."""
+    if chronicle.stories:
+        return (chronicle.stories[0].strike.event.span,)
+    return tuple(suspect.event.span for suspect in chronicle.suspects[:1])
 
 
 def _quote(span: Span) -> str:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from podpath.datapath.trace import Assumption, Branch, Conversation, Step, Trace
+from podpath.datapath.trace import Assumption, Branch, Conversation, Step, Trace, Undecided
 from podpath.diagnosis.forbids import Forbids
+from podpath.diagnosis.questions import ask_for_clearance
 from podpath.net.packet import spell_ends
+from podpath.net.provenance import Span
+from podpath.report.brief import render_brief_answer, render_decisive
 from podpath.report.clearance_words import name_forbids
 from podpath.report.diagnosis_text import render_forbids
 from podpath.report.escape import escape
@@ -27,6 +30,10 @@ def render_trace(conversation: Conversation, style: Style, forbids: Sequence[For
     else:
         lines = [style.paint(colour, f"{escape(conversation.verdict)}: ") + said]
     branch = representative(conversation)
+    spans, ask = _decisive(branch), _next_question(conversation, branch, forbids)
+    if style.brief:
+        return render_brief_answer(lines[:1], spans, ask=ask)
+    lines += render_decisive(spans, style, ask=ask)
     if branch is not None:
         if branch.failure is not None:
             lines += style.wrap(escape(spell_failure(branch.failure)), "  ")
@@ -35,6 +42,25 @@ def render_trace(conversation: Conversation, style: Style, forbids: Sequence[For
             lines += ["", *_packet(trace, style)]
     lines += _others(conversation, branch, style)
     return "\n".join(lines) + "\n"
+
+
+def _decisive(branch: Branch | None) -> tuple[Span, ...]:
+    """Return the lines that ended the connection, or left it undecided, else the last that decided anything of it."""
+    if branch is None or branch.works:
+        return ()
+    steps = [step for trace in branch.traces for step in trace.steps]
+    return next((step.spans for step in reversed(steps) if step.spans), ())
+
+
+def _next_question(conversation: Conversation, branch: Branch | None, forbids: Sequence[Forbids]) -> str:
+    """Return the command whose output would tell more than this walk; a cause and its cure are what a diagnosis names."""
+    if conversation.verdict == "NEVER":
+        return f"podpath diagnose ... --probe '{conversation.probe}'"
+    asked = [question.ask for question in ask_for_clearance(forbids)]
+    if branch is not None and not branch.works:
+        outcome = branch.last.outcome
+        asked = [outcome.ask] if isinstance(outcome, Undecided) else [made.ask for made in branch.assumptions]
+    return next((ask for ask in asked if ask), "")
 
 
 def _packet(trace: Trace, style: Style) -> list[str]:

@@ -47,6 +47,11 @@ class _Host:
         """Return its addresses, of all devices."""
         return [address for some in self.addresses.values() for address in some]
 
+    @property
+    def signature(self) -> object:
+        """Return what is compared of it: hosts with the same one need not be compared twice."""
+        return self.bundle, frozenset((device, frozenset(addresses)) for device, addresses in self.addresses.items())
+
 
 def part_by_host(read: Sequence[Read]) -> tuple[HostEvidence, ...]:
     """Return the evidence of each node, the one that most outputs are of first; what names no host goes to all of them."""
@@ -169,15 +174,18 @@ def _index_prefixes(hosts: Mapping[str, _Host]) -> dict[Prefix, list[str]]:
 def _group(hosts: Mapping[str, _Host]) -> list[list[str]]:
     """Put host names together that may be of one node."""
     groups: list[list[str]] = []
+    distinct: list[dict[object, _Host]] = []
     having: dict[str, set[int]] = {}
     showing: dict[tuple[str, Address], set[int]] = {}
     for name, host in hosts.items():
         candidates = _fitting(host, len(groups), having, showing)
-        fitting = (place for place in candidates if not any(_differ(host, hosts[other]) for other in groups[place]))
+        fitting = (place for place in candidates if not any(_differ(host, other) for other in distinct[place].values()))
         place = next(fitting, len(groups))
         if place == len(groups):
             groups.append([])
+            distinct.append({})
         groups[place].append(name)
+        distinct[place].setdefault(host.signature, host)
         for device, addresses in host.addresses.items():
             having.setdefault(device, set()).add(place)
             for address in addresses:
@@ -188,11 +196,13 @@ def _group(hosts: Mapping[str, _Host]) -> list[list[str]]:
 def _fitting(
     host: _Host, count: int, having: Mapping[str, set[int]], showing: Mapping[tuple[str, Address], set[int]]
 ) -> Iterable[int]:
-    """Return the groups that a host may belong to, in order: where all have a device of its own, those with its address on it."""
+    """Return the groups that a host may belong to, in order: where all have a device, those with its address there."""
+    fitting: set[int] | None = None
     for device, addresses in host.addresses.items():
         if len(having.get(device, ())) == count:
-            return sorted({place for address in addresses for place in showing.get((device, address), ())})
-    return range(count)
+            alike = {place for address in addresses for place in showing.get((device, address), ())}
+            fitting = alike if fitting is None else fitting & alike
+    return range(count) if fitting is None else sorted(fitting)
 
 
 def _differ(host: _Host, other: _Host) -> bool:
