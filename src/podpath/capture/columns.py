@@ -34,6 +34,8 @@ CUT, MALFORMED = 1, 2
 """Values of the column `broken`: a header that was not captured whole, or that contradicts itself."""
 SENT_HERE, BROADCAST, MULTICAST, OTHER_HOST, OUTGOING = 1, 2, 3, 4, 5
 """Values of the column `direction`: the cooked capture's packet type and one."""
+DIRECTIONS = {SENT_HERE: "in", BROADCAST: "broadcast", MULTICAST: "multicast", OTHER_HOST: "promisc", OUTGOING: "out"}
+"""What they are called; 0 has no name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 from podpath.collect import captures
 from podpath.collect.captures import Keep, forget
 from podpath.collect.long_captures import Tell, tell_nobody
-from podpath.evidence.gathered import Evidence
+from podpath.evidence.gathered import Evidence, join
 from podpath.net.errors import EvidenceError
 
 _MAGIC_BYTES = 4
@@ -34,7 +34,7 @@ def _is_capture(path: str) -> bool:
 def read_capture_files(paths: Sequence[str], keep: Keep = forget, tell: Tell = tell_nobody) -> Evidence:
     """Read capture files in their order; `EvidenceError` names the first that cannot be read."""
     found = [_read_file(path, keep, _tell_part(tell, number, len(paths))) for number, path in enumerate(paths)]
-    return Evidence(tuple(source for each in found for source in each.sources), tuple(gap for each in found for gap in each.gaps))
+    return join(found)
 
 
 def _tell_part(tell: Tell, number: int, count: int) -> Tell:

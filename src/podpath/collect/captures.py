@@ -10,13 +10,14 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from podpath.collect.long_captures import Tell, survey_long, tell_nobody
 from podpath.collect.mapping import map_file
 from podpath.collect.parallel import count_workers, gather_crew
 from podpath.evidence.gathered import NOWHERE, Evidence, Place, make_gap
+from podpath.evidence.records import Reading
 from podpath.net.addresses import Address
 from podpath.net.errors import EvidenceError, MissingExtra
 from podpath.net.provenance import Gap, GapKind, Source
@@ -148,25 +149,38 @@ def _say_how_many(kept: Kept, rows: list[int]) -> str:
 def _show(kept: Kept, gaps: list[Gap]) -> Evidence:
     """Print the packets: all of them, a line each, or those of a long capture that tell of a failure, each with its number."""
     from podpath.capture.flows.telling import select_telling  # noqa: PLC0415 - as above
-    from podpath.capture.printed.lines import render_lines  # noqa: PLC0415 - as above
 
     packets = kept.capture.packets
+    numbers: Sequence[int]
     if kept.survey is not None:
         rows, numbers = list(range(len(packets))), kept.survey.rows
     else:
         rows = list(range(len(packets))) if len(packets) <= WHOLE else select_telling(packets, kept.flows).tolist()
-        numbers = tuple(rows)
-    lines = _with_sums(kept, rows, render_lines(packets, rows, kept.devices))
+        numbers = rows
     if kept.total > WHOLE:
-        lines = _number(lines, numbers)
         gaps.append(make_gap(kept.name, _say_how_many(kept, rows), kind=GapKind.ASIDE))
+    source, reading = _quote(kept, rows, numbers if kept.total > WHOLE else None)
+    if not any(source.lines):
+        return Evidence((), tuple(gaps))
+    return Evidence((source,), tuple(gaps), readings=((source, reading),))
+
+
+def _quote(kept: Kept, rows: list[int], numbers: Sequence[int] | None = None) -> tuple[Source, Reading]:
+    """Make the records of some packets, and the lines that they are quoted by; of packets that are not all with `numbers`."""
+    from podpath.capture.flows.checksums import find_wrong_sums  # noqa: PLC0415 - as above
+    from podpath.capture.printed.lines import render_lines  # noqa: PLC0415 - as above
+    from podpath.collect.captured_records import read_records  # noqa: PLC0415 - as above
+
+    capture = kept.capture
+    wrong = find_wrong_sums(capture.packets, kept.data, capture.interfaces, rows)
+    lines = render_lines(capture.packets, rows, kept.devices)
+    if wrong:
+        lines = [_NAMED.sub(_BAD_SUM, line, count=1) if row in wrong else line for row, line in zip(rows, lines, strict=True)]
+    if numbers is not None:
+        lines = [f"{row + 1}  {line}" for row, line in zip(numbers, lines, strict=True)]
     start = next((at for at, line in enumerate(lines) if line), 0)
     source = _as_source(kept, lines[start:], start + 1)
-    return Evidence((source,) if any(lines) else (), tuple(gaps))
-
-
-def _number(lines: Iterable[str], rows: Iterable[int]) -> list[str]:
-    return [f"{row + 1}  {line}" for row, line in zip(rows, lines, strict=True)]
+    return source, read_records(source, capture.packets, rows, kept.devices, wrong)
 
 
 def _as_source(kept: Kept, lines: list[str], first: int) -> Source:
@@ -181,34 +195,23 @@ def _as_source(kept: Kept, lines: list[str], first: int) -> Source:
     )
 
 
-def show_ends(kept: Kept, one: End, other: End) -> Source | None:
-    """Print what is said between two ends in a long capture, beside what tells of a failure; None for a short one."""
+def show_ends(kept: Kept, one: End, other: End) -> tuple[Source, Reading | None] | None:
+    """Show what is said between two ends in a long capture, beside what tells of a failure; None for a short one.
+
+    Of a printed one there are the lines alone, which are still to be read.
+    """
     from podpath.capture.flows.telling import select_ends, select_telling  # noqa: PLC0415 - as above
-    from podpath.capture.printed.lines import render_lines  # noqa: PLC0415 - as above
 
     if kept.survey is not None:
         chosen, numbers = kept.survey.select(one, other)
-        kept, every = kept._replace(capture=chosen), list(range(len(numbers)))
-        return _as_source(kept, _number(_with_sums(kept, every, render_lines(chosen.packets, every, kept.devices)), numbers), 1)
+        return _quote(kept._replace(capture=chosen), list(range(len(numbers))), numbers)
     packets = kept.capture.packets
     if len(packets) <= WHOLE:
         return None
     rows = sorted({*select_ends(packets, one, other).tolist(), *select_telling(packets, kept.flows).tolist()})
     if kept.printed is not None:
-        return kept.printed.show(rows)
-    lines = _with_sums(kept, rows, render_lines(packets, rows, kept.devices))
-    return _as_source(kept, _number(lines, rows), 1)
-
-
-def _with_sums(kept: Kept, rows: list[int], lines: list[str]) -> list[str]:
-    """Say of tunnel packets that came in with a wrong outer checksum that they did, as tcpdump -vv does."""
-    from podpath.capture.flows.checksums import find_wrong_sums  # noqa: PLC0415 - as above
-
-    capture = kept.capture
-    wrong = find_wrong_sums(capture.packets, kept.data, capture.interfaces, rows)
-    if not wrong:
-        return lines
-    return [_NAMED.sub(_BAD_SUM, line, count=1) if row in wrong else line for row, line in zip(rows, lines, strict=True)]
+        return kept.printed.show(rows), None
+    return _quote(kept, rows, rows)
 
 
 def _interface(capture: Capture) -> str:

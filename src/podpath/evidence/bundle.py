@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from podpath.evidence.bundle_manifest import load_manifest, parse_time
 from podpath.evidence.files import parse_file
 from podpath.evidence.gathered import Evidence, Place, make_gap
+from podpath.evidence.records import Reading
 from podpath.net.errors import EvidenceError, MissingExtra
 from podpath.net.provenance import Gap, Source
 
@@ -55,6 +56,7 @@ def assemble_bundle(files: Iterable[tuple[str, str, bytes]], read_packets: ReadP
     }
     sources: list[Source] = []
     gaps: list[Gap] = []
+    readings: list[tuple[Source, Reading]] = []
     for name, shown, data in members:
         packets = name.endswith((".pcap", ".pcapng"))
         if packets and any(other == f"{name.rpartition('.')[0]}.txt" for other, _, _ in members):
@@ -67,7 +69,8 @@ def assemble_bundle(files: Iterable[tuple[str, str, bytes]], read_packets: ReadP
             continue
         sources.extend(found.sources)
         gaps.extend(found.gaps)
-    return Evidence(tuple(sources), tuple(gaps))
+        readings.extend(found.readings)
+    return Evidence(tuple(sources), tuple(gaps), readings=tuple(readings))
 
 
 def locate_member(name: str) -> Place:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from podpath.evidence.records import Reading
 from podpath.net.complaints import Complaint
 from podpath.net.provenance import Cut, Gap, GapKind, Source, Span
 from podpath.net.technologies import Technology
@@ -20,6 +21,8 @@ class Evidence(NamedTuple):
     """What its prose says that fails or works."""
     mentions: frozenset[Technology] = frozenset()
     """What its text speaks of."""
+    readings: tuple[tuple[Source, Reading], ...] = ()
+    """Sources that need no reader, with what they say: captures, whose packets were known before their lines were written."""
 
 
 def join(parts: Iterable[Evidence]) -> Evidence:
@@ -30,6 +33,7 @@ def join(parts: Iterable[Evidence]) -> Evidence:
         tuple(gap for part in found for gap in part.gaps),
         tuple(complaint for part in found for complaint in part.complaints),
         frozenset(mention for part in found for mention in part.mentions),
+        tuple(reading for part in found for reading in part.readings),
     )
 
 

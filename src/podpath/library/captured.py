@@ -10,6 +10,7 @@ from podpath.collect.capture_files import read_capture_files
 from podpath.collect.captures import End, Kept, show_ends
 from podpath.collect.matched import MatchedCaptures, list_printed
 from podpath.evidence.formats import NO
+from podpath.evidence.gathered import Evidence
 from podpath.evidence.records import Reading
 from podpath.evidence.tcpdump.output import read_tcpdump, recognise_tcpdump
 from podpath.library.case import NodeCase
@@ -32,8 +33,10 @@ def read_captures_alone(paths: Sequence[str], between: Sequence[tuple[End, End]]
             evidence = read_capture_files(paths, kept.append, tell)
             readings: list[tuple[Source, Reading]] = []
             gaps: list[Gap] = list(evidence.gaps)
-            for source in narrow_captures(evidence.sources, kept, between):
-                if recognise_tcpdump(source) > NO:
+            for source, reading in narrow_captures(evidence, kept, between):
+                if reading is not None:
+                    readings.append((source, reading))
+                elif recognise_tcpdump(source) > NO:
                     readings.append((source, read_tcpdump(source)))
                 else:
                     gaps.append(Gap(first_line(source), UNKNOWN))
@@ -50,13 +53,16 @@ def follow_captures(name: str, case: Case, kept: Sequence[Kept], progress: Progr
     return NodeCase(name=name, facts=followed, matched=matched)
 
 
-def narrow_captures(sources: Sequence[Source], kept: Sequence[Kept], between: Sequence[tuple[End, End]]) -> Iterator[Source]:
-    """Yield the sources, long captures among them with the packets that are asked about instead."""
+def narrow_captures(
+    evidence: Evidence, kept: Sequence[Kept], between: Sequence[tuple[End, End]]
+) -> Iterator[tuple[Source, Reading | None]]:
+    """Yield the sources with what is read of them already, long captures with the packets that are asked about instead."""
     known = {capture.name: capture for capture in kept} if between else {}
-    shown = {source.name for source in sources}
-    for source in sources:
+    readings = dict(evidence.readings)
+    shown = {source.name for source in evidence.sources}
+    for source in evidence.sources:
         chosen = show_ends(known[source.name], *between[0]) if source.name in known else None
-        yield chosen if chosen is not None else source
+        yield chosen if chosen is not None else (source, readings.get(source))
     for name in known.keys() - shown:  # a long capture that tells of no failure has no lines yet
         chosen = show_ends(known[name], *between[0])
         if chosen is not None:

@@ -102,8 +102,8 @@ def _read_pieces(pieces: Sequence[Piece], between: Sequence[tuple[End, End]], li
         found = join(gathered)
         sources, gaps = found.sources, list(found.gaps)
         readings: list[tuple[Source, Reading]] = []
-        for source in narrow_captures(sources, kept, between):
-            reading = read_source(source)
+        for source, known in narrow_captures(found, kept, between):
+            reading = known if known is not None else read_source(source)
             if reading is not None:
                 readings.append((source, reading))
             elif any(line.strip() for line in source.lines):

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from podpath.capture.columns import SACK_OK, SIDE_TYPES, TIMESTAMPS, Arps, Columns, Packets, Quotes, empty_arrays
+from podpath.capture.columns import DIRECTIONS, SACK_OK, SIDE_TYPES, TIMESTAMPS, Arps, Columns, Packets, Quotes, empty_arrays
 from podpath.capture.files.index import Interface
 from podpath.capture.flows.flows import number_flows
 from podpath.capture.observations import F
@@ -24,7 +24,7 @@ from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.packet import Packet
 
-_DIRECTIONS = {"in": 1, "broadcast": 2, "multicast": 3, "promisc": 4, "out": 5}
+_DIRECTIONS = {name: number for number, name in DIRECTIONS.items()}
 _WORD, _HALF = 0xFFFFFFFF, 0xFFFF
 _MAC = re.compile(r"(?:[0-9a-f]{2}:){5}[0-9a-f]{2}")
 _WINDOW = re.compile(r"\bFlags \[[^\]]*\],.*?\bwin (?P<window>\d+)(?:, urg \d+)?(?:, options \[(?P<options>[^\]]*)\])?")
