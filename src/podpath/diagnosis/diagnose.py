@@ -11,6 +11,7 @@ from podpath.checks.looks import look_at_captures
 from podpath.checks.registry import run_checks
 from podpath.datapath.conversation import converse
 from podpath.datapath.trace import Branch, Conversation
+from podpath.diagnosis.assumed import is_assumed
 from podpath.diagnosis.captured import add_captured
 from podpath.diagnosis.carried import Broken, doubt, find_broken, find_complained, tell_walked
 from podpath.diagnosis.check_proof import prove_check
@@ -36,6 +37,8 @@ from podpath.net.probe import Probe
 from podpath.node.case import Case, Unplaced
 from podpath.node.node import HOST, Node
 
+LEADING = 2
+"""Questions of an expert that come before those of a walk which supposes all that it blames."""
 EVERY_ANSWER = 256
 """Branches walked of a connection that works in all the likely ones, before it is said to work."""
 
@@ -104,15 +107,26 @@ def _questions(
     verdict, findings, forbids = told
     if verdict is Verdict.FAULT:
         return concluded.questions
-    settling = (*concluded.questions, *ask_for_findings(findings))
+    asked = ask_expert(case) if is_asked(case) else ()
+    assumed = _list_assumed(case, findings, concluded)
+    settling = (*(() if assumed else concluded.questions), *ask_for_findings(findings))
+    leading = asked[:LEADING] if assumed else asked
     questions = (
         *settling[:1],
-        *(ask_expert(case) if is_asked(case) else ()),
+        *leading,
         *settling[1:],
+        *assumed,
+        *asked,
         *ask_for_ends(unplaced),
         *ask_for_clearance(forbids),
     )
     return tuple({question.ask: question for question in reversed(questions)}.values())[::-1]
+
+
+def _list_assumed(case: Case, findings: Sequence[Finding], concluded: Conclusion) -> tuple[Question, ...]:
+    """Return the questions of a walk whose possible causes all rest on what nobody pasted: they come after an expert's."""
+    causes = [finding for finding in findings if finding.severity == "cause"]
+    return concluded.questions if causes and all(is_assumed(case, finding) for finding in causes) else ()
 
 
 def _walk_in_question(base: World, concluded: Conclusion, flows: Sequence[Probe]) -> tuple[Walked, ...]:

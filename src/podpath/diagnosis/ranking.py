@@ -8,7 +8,8 @@ What a walk shows of a failing connection fits by itself. For what checks find t
    Where nobody names an end, nothing tells them apart, and each stays what its lines say.
 3. A possible fault becomes certain where it is the only sort of fault that is found, rests on stated lines, people state a
    failure of those that it `proves`, and it shares the ends or nobody names any.
-4. The sure come before the possible, causes before what follows from them (`following`), what shares ends before what does not.
+4. The sure come before the possible, what quotes a fact before what supposes all that it blames (`assumed`), causes before what
+   follows from them (`following`), what shares ends before what does not.
 
 Whatever is uncertain has a question: its own, or the first command by which its manual page confirms it.
 """
@@ -22,6 +23,7 @@ from podpath.checks.category import Category
 from podpath.checks.explains import explained_by
 from podpath.checks.finding import Ask, Finding
 from podpath.checks.registry import find_check
+from podpath.diagnosis.assumed import is_assumed
 from podpath.diagnosis.clues import list_clues
 from podpath.diagnosis.following import follows_from
 from podpath.diagnosis.sharing import Ends, list_ends, shares_ends
@@ -43,10 +45,10 @@ def rank_findings(case: Case, findings: Sequence[Finding], probes: Iterable[Prob
     told = _raise_only(_doubt_rivals(fitting, ends), ends, kinds)
     weighty = [finding for finding in told if finding.severity in WEIGHTY]
 
-    def place(finding: Finding) -> tuple[bool, bool, bool]:
+    def place(finding: Finding) -> tuple[bool, bool, bool, bool]:
         later = finding in weighty and any(follows_from(_sorts(finding), _sorts(other)) for other in weighty)
         apart = finding in weighty and ends.is_known and not shares_ends(finding, ends)
-        return _is_unsure(finding), later, apart
+        return _is_unsure(finding), is_assumed(case, finding), later, apart
 
     return tuple(map(_with_ask, (*sorted(told, key=place), *others)))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from podpath.net.addresses import Address
+from podpath.net.addresses import Address, Prefix
 from podpath.net.failures import FailureKind
 from podpath.net.provenance import Span
 
@@ -42,6 +42,8 @@ class Complaint:
     """The IP protocol number, where it names one (a ping is ICMP's)."""
     ports: tuple[int, ...] = ()
     addresses: tuple[Address, ...] = ()
+    prefixes: tuple[Prefix, ...] = ()
+    """Networks that it names: `10.244.0.0/16`."""
     names: tuple[str, ...] = ()
     """Names of hosts and services that it mentions: `api.shop.svc.cluster.local`."""
     sources: tuple[Address, ...] = ()

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from podpath.evidence.attempts.failures import parse_host
 from podpath.evidence.documents.regions import is_fence
 from podpath.net import protocols
-from podpath.net.addresses import Address
+from podpath.net.addresses import Address, Prefix
 from podpath.net.complaints import Complaint, End
 from podpath.net.failures import FailureKind
 from podpath.net.provenance import Source, Span
@@ -108,7 +108,9 @@ _FAILURES: tuple[_Words, ...] = (
                               r"packets?|files?|"
                               r"responses?|transfers?|requests?|downloads?)|docker pull"),
     _words(FailureKind.RESET, r"resets?|rst|broken pipe|closed by|econnreset|break(?:s)? off"),
-    _words(FailureKind.WRONG_PEER, r"instead of the (?:address|ip|source)\w*|sees? (?:\w+ ){0,4}(?:come|from) |lands? on|"
+    _words(FailureKind.WRONG_PEER, r"instead of (?:the|its) (?:address|ip|source|pod|container|client)\w*|"
+                                   r"sees? the (?:\w+ )?(?:address|ip) of|"
+                                   r"sees? (?:\w+ ){0,4}(?:come|from) |lands? on|"
                                    r"strangers?|another (?:machine|host|pod) answers|other addresses|wrong (?:source|"
                                    r"address|mac)|"
                                    r"mac flaps?|duplicate\w*|is no \w+ answers"),
@@ -151,6 +153,7 @@ _PORT = re.compile(
     r"\b(\d{2,5})/(?:tcp|udp)\b",
     re.IGNORECASE,
 )
+_PREFIX = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}/\d{1,2}(?![\w/])")
 _ADDRESS = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w.]*\d*/)|(?<![\w:])(?:[0-9a-fA-F]{1,4}:){2,7}[0-9a-fA-F:]*")
 _NAME = re.compile(
     r"\b[a-z0-9](?:[a-z0-9-]*\.)+(?:svc|cluster\.local|local|com|org|net|io|default|kube-system)\b[\w.-]*", re.IGNORECASE
@@ -235,6 +238,7 @@ def _read_sentence(text: str, span: Span) -> Complaint | None:
         protocol=next((number for number, pattern in _PROTOCOLS if pattern.search(text)), None),
         ports=tuple(_find_ports(text)),
         addresses=tuple(_find_addresses(text)),
+        prefixes=tuple(_find_prefixes(text)),
         names=tuple(dict.fromkeys(found.group() for found in _NAME.finditer(text))),
         sources=tuple(_find_sources(text, verb)),
         words=frozenset(found["word"] for found in _WORD.finditer(text)),
@@ -293,6 +297,14 @@ def _find_sources(text: str, verb: re.Match[str]) -> Iterator[Address]:
     later = any(place > verb.start() for place, _ in found)
     before = [address for (place, address), words in zip(found, ways, strict=True) if not words and place < verb.start()]
     yield from behind or (before if later else ())
+
+
+def _find_prefixes(text: str) -> Iterator[Prefix]:
+    for found in _PREFIX.finditer(text):
+        try:
+            yield Prefix.parse(found.group())
+        except ValueError:
+            continue
 
 
 def _find_addresses(text: str) -> Iterator[Address]:

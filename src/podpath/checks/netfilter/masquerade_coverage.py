@@ -1,0 +1,213 @@
+"""masquerade-coverage: the rules that translate sources do not cover the range that needs it, or cover one that must not be.
+
+What it is
+    POSTROUTING is shown whole. No MASQUERADE or SNAT is for the range that is said to have no way out; or, where the other side
+    is said to see the node's address, a rule takes packets to that side too; or one rule excepts a destination (`! -d RANGE`)
+    and a second one for the same sources below it does not, so the exception is none.
+
+Why it breaks
+    What leaves with a pod's own address gets no answer from a world that has no route to it. What is translated on the way to
+    other pods, a VPN's far side or a corporate network hides who sent it, and policies, allow lists and return routes there
+    know only the pod's address.
+
+How to confirm
+    iptables -t nat -nvL POSTROUTING; tcpdump -ni UPLINK net RANGE      # with which source the packets leave
+
+How to fix
+    Missing:  iptables -t nat -A POSTROUTING -s RANGE ! -d RANGE -o UPLINK -j MASQUERADE
+    Unwanted: iptables -t nat -I POSTROUTING -s RANGE -d FAR_RANGE -j RETURN
+    in the configuration of what writes them (ipMasq, nonMasqueradeCIDRs of ip-masq-agent, natOutgoing, the pool's range).
+
+References
+    iptables-extensions(8), MASQUERADE; kubernetes-sigs/ip-masq-agent
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from podpath.checks.category import Category
+from podpath.checks.coverage import Path, chains_in, list_paths
+from podpath.checks.finding import Ask, Finding
+from podpath.checks.firewall import tables_named
+from podpath.checks.stated import is_inner_bridge
+from podpath.net.addresses import Prefix
+from podpath.net.complaints import Complaint, End
+from podpath.net.failures import FailureKind
+from podpath.net.provenance import Span
+from podpath.node.case import Case
+from podpath.node.netfilter import Chain, Rule
+
+CATEGORIES = (Category.MASQUERADE_MISSING, Category.MASQUERADE_UNWANTED)
+NAME = "masquerade-coverage"
+_TRANSLATES = frozenset({"MASQUERADE", "SNAT", "NETMAP"})
+_ENDS = frozenset({"RETURN", "ACCEPT"})
+_INSIDE = frozenset({End.POD, End.CONTAINER, End.GUEST})
+_KNOWN = ("KUBE-POSTROUTING", "DOCKER", "LIBVIRT_PRT")
+"""Beginnings of the names of chains that translate only what their owner marked, or what is its own."""
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report a range without translation, one that is translated though it must not be, and an exception that is none."""
+    for table in tables_named(case.node.host, "nat"):
+        chains = chains_in(table)
+        chain = chains.get("POSTROUTING")
+        if chain is None or table.family != 4:
+            continue
+        paths = list_paths(chains, chain, ("KUBE-S",))
+        translating = [path for path in paths if path.rule.target is not None and path.rule.target.name in _TRANSLATES]
+        yield from _find_void(case, translating)
+        whole = all(chains[name].complete for path in paths for name in {rule.chain for rule in path.rules} & chains.keys())
+        yield from _find_missing(case, chain, paths, translating, whole=whole)
+        yield from _find_unwanted(case, paths, translating)
+
+
+def _find_void(case: Case, translating: Sequence[Path]) -> Iterator[Finding]:
+    for place, path in enumerate(translating):
+        one = path.rule
+        if one.src is None or one.dst is None or not one.dst.negated or one.hidden:
+            continue
+        later = (other.rule for other in translating[place + 1 :] if _is_same_but_for(one, other.rule))
+        found = next(later, None)
+        if found is not None:
+            failing = any(not complaint.works for complaint in case.complaints)
+            yield _report_unwanted((found.span, one.span), str(one.dst.prefix), found, sure=failing)
+
+
+def _is_same_but_for(one: Rule, other: Rule) -> bool:
+    """Tell whether a rule takes the same sources without the exception for a destination."""
+    plain = other.dst is None and "destination" not in other.hidden and not other.matches and other.out_link == one.out_link
+    return (
+        plain
+        and other.src is not None
+        and one.src is not None
+        and not other.src.negated
+        and (other.src.prefix.covers(one.src.prefix))
+    )
+
+
+def _find_missing(
+    case: Case, chain: Chain, paths: Sequence[Path], translating: Sequence[Path], *, whole: bool
+) -> Iterator[Finding]:
+    if not chain.complete or any(_is_unknown(path) for path in paths):
+        return
+    ranges = dict.fromkeys(_list_needing(case))
+    for prefix in ranges:
+        if not any(_may_take(path, prefix) for path in translating):
+            yield _report_missing(chain, prefix, translating, sure=whole)
+
+
+def _list_needing(case: Case) -> Iterator[Prefix]:
+    """Yield the ranges of pods and containers that are said to have no way to the world."""
+    for one in case.complaints:
+        if one.works or one.target is not End.OUTSIDE or one.source not in _INSIDE:
+            continue
+        if one.prefixes:
+            yield from one.prefixes
+        else:
+            bridges = [item for item in case.node.host.addresses.items if is_inner_bridge(item.link) and item.span is not None]
+            yield from (item.prefix for item in bridges if item.address.family == 4)
+
+
+def _is_unknown(path: Path) -> bool:
+    """Tell whether a rule leads to a chain that is not shown, or is not read."""
+    target = path.rule.target
+    if target is None or target.name in _TRANSLATES | _ENDS | {"LOG", "MARK"}:
+        return bool(path.rule.unread) and not path.rule.hidden
+    return not target.name.startswith(_KNOWN)
+
+
+def _may_take(path: Path, prefix: Prefix) -> bool:
+    for rule in path.rules:
+        if rule.src is not None and not rule.src.negated:
+            return rule.src.prefix.covers(prefix) or prefix.covers(rule.src.prefix)
+    return True
+
+
+def _find_unwanted(case: Case, paths: Sequence[Path], translating: Sequence[Path]) -> Iterator[Finding]:
+    said = [one for one in case.complaints if not one.works and one.failure is FailureKind.WRONG_PEER]
+    for complaint in said[:1]:
+        for path in translating:
+            far = [prefix for prefix in complaint.prefixes if not _is_own(path.rule, prefix)]
+            taken = [prefix for prefix in far if _takes(path, prefix) and not _is_excepted(paths, path, prefix)]
+            if taken and _is_of(path.rule, complaint):
+                yield _report_unwanted((path.rule.span,), str(taken[0]), path.rule, sure=True)
+                return
+
+
+def _is_own(rule: Rule, prefix: Prefix) -> bool:
+    return rule.src is not None and (rule.src.prefix.covers(prefix) or prefix.covers(rule.src.prefix))
+
+
+def _is_of(rule: Rule, complaint: Complaint) -> bool:
+    """Tell whether a rule is for the sources of which people speak: those that they name, or any that it names itself."""
+    named = [prefix for prefix in complaint.prefixes if _is_own(rule, prefix)]
+    return bool(named) or (rule.src is not None and not rule.src.negated)
+
+
+def _takes(path: Path, prefix: Prefix) -> bool:
+    for rule in path.rules:
+        match = rule.dst
+        if "destination" in rule.hidden or (rule.unread and not rule.hidden):
+            return False
+        if match is not None and match.prefix.covers(prefix) == match.negated:
+            return False
+    return not any(match.name != "comment" for rule in path.rules for match in rule.matches)
+
+
+def _is_excepted(paths: Sequence[Path], path: Path, prefix: Prefix) -> bool:
+    """Tell whether a rule above may let packets to the far side leave untranslated."""
+    above = paths[: paths.index(path)]
+    ending = [one.rule for one in above if one.rule.target is not None and one.rule.target.name in _ENDS]
+    return any(rule.dst is None or rule.dst.prefix.covers(prefix) != rule.dst.negated for rule in ending)
+
+
+def _report_missing(chain: Chain, prefix: Prefix, translating: Sequence[Path], *, sure: bool) -> Finding:
+    sources = [str(path.rule.src.prefix) for path in translating if path.rule.src is not None]
+    others = f": its rules are for {', '.join(dict.fromkeys(sources))}" if sources else ""
+    rules = tuple(path.rule.span for path in translating)
+    declared = (chain.span,) if chain.span is not None else ()
+    return Finding(
+        check=NAME,
+        severity="fault",
+        claim=f"No rule of POSTROUTING translates the sources of {prefix}{others}.",
+        evidence=rules or declared,
+        reasoning=(f"{prefix} is what is said to have no way out, and the chain is shown whole.",),
+        breaks=(f"connections from {prefix} to a world that has no route back to it",),
+        prevention="Let the plugin's masquerading follow the range when that changes.",
+        certainty=1.0 if sure else 0.8,
+        asks=()
+        if sure
+        else (
+            Ask(
+                fact=f"whether a rule that is not shown translates the sources of {prefix}",
+                command="iptables-save -c -t nat",
+                decides="none does: packets leave with the pods' own addresses",
+            ),
+        ),
+        marks=("MASQUERADE",),
+    )
+
+
+def _report_unwanted(spans: tuple[Span, ...], far: str, rule: Rule, *, sure: bool) -> Finding:
+    source = rule.src.prefix if rule.src is not None else "everything"
+    return Finding(
+        check=NAME,
+        severity="fault",
+        claim=f"A rule of {rule.chain} translates the source of {source} on the way to {far} too, without an exception for it.",
+        evidence=spans,
+        reasoning=("Whoever stands there sees the node's address in place of the sender's.",),
+        breaks=(f"whatever tells senders apart in {far}: policies, allow lists, return routes",),
+        prevention="Except the far range in the configuration of what writes the rule.",
+        certainty=1.0 if sure else 0.8,
+        marks=("MASQUERADE",),
+        asks=()
+        if sure
+        else (
+            Ask(
+                fact=f"with which source packets arrive in {far}",
+                command=f"tcpdump -ni any net {far}",
+                decides="with the node's: the rule translates them",
+            ),
+        ),
+    )
