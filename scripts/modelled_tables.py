@@ -17,6 +17,7 @@ from podpath.datapath.xtables.matches import opaque
 from podpath.datapath.xtables.registry import MATCHES, TARGETS
 from podpath.datapath.xtables.targets import silent, unknown
 from podpath.evidence.recognition import FORMATS
+from podpath.xtables import registry as xtables
 
 
 def stages() -> str:
@@ -31,7 +32,8 @@ def stages() -> str:
 
 def matches() -> str:
     """Return the matches that are evaluated."""
-    known = {name: make for name, make in MATCHES.items() if name not in opaque.EXTENSIONS}
+    known: dict[str, Callable[..., object]] = {name: make for name, make in MATCHES.items() if name not in opaque.EXTENSIONS}
+    known |= {match.name: next(iter(match.options.values())).read for match in xtables.MATCHES}
     return table(("match", "what it asks"), described(known))
 
 

@@ -21,6 +21,9 @@ from podpath.node.netfilter import (
     SetMember,
     Target,
 )
+from podpath.xtables import mark, registry
+from podpath.xtables.extension import MatchExtension
+from podpath.xtables.legality import ALL_TABLES
 
 VIP = Address.parse("10.96.0.10")
 """The service address that NAT rules translate; nobody owns it."""
@@ -148,9 +151,7 @@ def _draw_conntrack(chance: Random, addresses: list[Address], chain: str) -> Mat
 def _draw_mark(chance: Random, addresses: list[Address], chain: str) -> Match | None:
     del addresses, chain
     name = chance.choice(("mark", "mark", "connmark"))
-    return Match(
-        name, (MatchOption("mark", (chance.choice(("0x1", "0x2", "0x4000/0x4000", "0x0/0xff")),), chance.random() < 0.2),)
-    )
+    return Match(name, (MatchOption("mark", (chance.choice(mark.MATCH.options["mark"].draws),), chance.random() < 0.2),))
 
 
 def _draw_addrtype(chance: Random, addresses: list[Address], chain: str) -> Match | None:
@@ -171,16 +172,26 @@ def _draw_iprange(chance: Random, addresses: list[Address], chain: str) -> Match
 
 def _draw_small(chance: Random, addresses: list[Address], chain: str) -> Match | None:
     del addresses, chain
-    flip = chance.random() < 0.25
-    return chance.choice((
+    choices = [
         _match("comment", "comment", "a rule, with a comment"),
-        _match("ttl", chance.choice(("ttl-eq", "ttl-lt", "ttl-gt")), chance.choice(("62", "63", "64"))),
-        _match("pkttype", "pkt-type", chance.choice(("unicast", "broadcast", "multicast")), negated=flip),
-        _match("length", "length", chance.choice(("0:60", "40:100", "52", "100:65535")), negated=flip),
         _match("state", "state", chance.choice(("NEW", "RELATED,ESTABLISHED", "INVALID"))),
-        _match("dscp", "dscp", chance.choice(("0x00", "0x04", "0x0a")), negated=flip),
-        _match("tos", "tos", chance.choice(("0x00/0xff", "0x10/0x3f", "0x10/0xff")), negated=flip),
-    ))  # fmt: skip
+    ]
+    drawn = [_draw_of_packet(chance, extension) for extension in _OF_PACKET]
+    return chance.choice(choices + drawn)
+
+
+_OF_PACKET = tuple(
+    extension
+    for extension in registry.MATCHES
+    if extension.tables == ALL_TABLES and any(option.draws for option in extension.options.values())
+)
+"""Matches that the packet alone decides, and that every table takes."""
+
+
+def _draw_of_packet(chance: Random, extension: MatchExtension) -> Match:
+    name, option = chance.choice([(name, option) for name, option in extension.options.items() if option.draws])
+    flip = option.negatable and chance.random() < 0.25
+    return _match(extension.name, name, chance.choice(option.draws), negated=flip)
 
 
 def _draw_hook_match(chance: Random, addresses: list[Address], chain: str) -> Match | None:

@@ -38,6 +38,10 @@ class LineFormat(NamedTuple):
     """True where a message may go on in lines without a stamp: the trace of a stack."""
     yearless: bool = False
     """True where stamps name no year."""
+    of_node: bool = False
+    """True where the node itself writes it, in its own zone, and does not name that."""
+    sparse: bool = False
+    """True where weeks may lie between two events: the last of them does not tell when the log was taken."""
 
 
 def stamps_in(head: re.Pattern[str], *groups: str) -> Callable[[Source, Clock], ReadStamp]:

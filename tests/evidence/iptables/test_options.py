@@ -6,8 +6,9 @@ import re
 
 import pytest
 
-from podpath.evidence.iptables.options import BUILT_IN, GENERAL, MATCHES, TARGETS, VERDICTS
+from podpath.evidence.iptables.options import GENERAL, MATCHES, TARGETS, VERDICTS
 from podpath.evidence.iptables.rule_line import parse_rule_line
+from podpath.xtables.legality import BASE_CHAINS
 from tests.evidence.netfilter_recording import RECORDED
 
 
@@ -38,4 +39,4 @@ def test_names_are_spelled_as_iptables_does() -> None:
     names = [option for extension in (*MATCHES.values(), *TARGETS.values()) for option in extension]
 
     assert all(re.fullmatch(r"[a-z0-9][a-z0-9-]*", name) for name in names)
-    assert all(chain.isupper() for chains in BUILT_IN.values() for chain in chains)
+    assert all(chain.isupper() for chains in BASE_CHAINS.values() for chain in chains)

@@ -11,37 +11,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from podpath.evidence.iptables.options import BUILT_IN, TARGETS, VERDICTS
+from podpath.evidence.iptables.options import TARGETS, VERDICTS
 from podpath.evidence.iptables.ruleset import ChainText, RulesetRecord, RuleText
+from podpath.xtables import registry
+from podpath.xtables.legality import ALL_HOOKS, ALL_TABLES, BASE_CHAINS, MATCH_TABLES, TARGET_HOOKS, TARGET_TABLES
 
-ALL_TABLES = frozenset(BUILT_IN)
 _PREFERENCE = ("filter", "nat", "mangle", "raw", "security")
 """For what stays open: iptables' own default, then by how often people quote them."""
-BASE_CHAINS = frozenset(name for names in BUILT_IN.values() for name in names)
 _USUAL: Mapping[str, frozenset[str]] = {
     "PREROUTING": frozenset({"nat"}), "INPUT": frozenset({"filter"}), "FORWARD": frozenset({"filter"}),
     "OUTPUT": frozenset({"nat", "filter"}), "POSTROUTING": frozenset({"nat"}),
 }  # fmt: skip
 """Where base chains are used in practice: two rules that fit one table only in mangle are rather of nat and filter."""
-_NAT, _MANGLE = frozenset({"nat"}), frozenset({"mangle"})
-_TARGET_TABLES: Mapping[str, frozenset[str]] = {
-    "DNAT": _NAT, "SNAT": _NAT, "MASQUERADE": _NAT, "REDIRECT": _NAT, "NETMAP": _NAT,
-    "REJECT": frozenset({"filter"}), "CT": frozenset({"raw"}), "NOTRACK": frozenset({"raw"}), "TRACE": frozenset({"raw"}),
-    "TPROXY": _MANGLE, "CHECKSUM": _MANGLE, "TTL": _MANGLE, "HL": _MANGLE, "ECN": _MANGLE, "DSCP": _MANGLE, "TOS": _MANGLE,
-    "SNPT": _MANGLE, "DNPT": _MANGLE, "DROP": ALL_TABLES - _NAT,
-}  # fmt: skip
-"""`.table` of each target in net/netfilter/xt_*.c; iptables itself refuses DROP in nat (`nft_handle`, `filter_table` 1.8)."""
-_MATCH_TABLES: Mapping[str, frozenset[str]] = {"rpfilter": frozenset({"raw", "mangle"})}
-_ALL_HOOKS = BASE_CHAINS
-_TARGET_HOOKS: Mapping[str, frozenset[str]] = {
-    "DNAT": frozenset({"PREROUTING", "OUTPUT"}),
-    "REDIRECT": frozenset({"PREROUTING", "OUTPUT"}),
-    "MASQUERADE": frozenset({"POSTROUTING"}),
-    "SNAT": frozenset({"POSTROUTING", "INPUT"}),
-    "REJECT": frozenset({"INPUT", "FORWARD", "OUTPUT"}),
-    "TPROXY": frozenset({"PREROUTING"}),
-}
-"""`.hooks` of each target: every base chain that leads to it must be one of these."""
+_MATCH_TABLES: Mapping[str, frozenset[str]] = {**MATCH_TABLES, **{match.name: match.tables for match in registry.MATCHES}}
 
 
 class Placed(NamedTuple):
@@ -142,16 +124,16 @@ def _cut_pieces(record: RulesetRecord) -> Iterator[_Piece]:
     """Cut a record where the next table may start: iptables prints a table's base chains before the others."""
     rules = sorted((rule for chain in record.chains.values() for rule in chain.rules), key=lambda rule: rule.span.line)
     declared = {name for name, chain in record.chains.items() if chain.span is not None}
-    if record.whole or declared & BASE_CHAINS or not rules:
+    if record.whole or declared & ALL_HOOKS or not rules:
         yield _Piece(record, tuple(rules), frozenset(record.chains), single=True)
         return
     start, in_users = 0, False
     for index, rule in enumerate(rules):
-        if rule.chain in BASE_CHAINS and in_users:
+        if rule.chain in ALL_HOOKS and in_users:
             piece = tuple(rules[start:index])
             yield _Piece(record, piece, frozenset(each.chain for each in piece), single=False)
             start = index
-        in_users = rule.chain not in BASE_CHAINS
+        in_users = rule.chain not in ALL_HOOKS
     rest = tuple(rules[start:])
     names = frozenset(rule.chain for rule in rest) | (declared if start == 0 else frozenset())
     yield _Piece(record, rest, names, single=False)
@@ -160,10 +142,10 @@ def _cut_pieces(record: RulesetRecord) -> Iterator[_Piece]:
 def allowed_tables(rule: RuleText) -> frozenset[str]:
     """Return the tables that a rule may be in by its base chain, target and matches."""
     tables = ALL_TABLES
-    if rule.chain in BASE_CHAINS:
-        tables = frozenset(name for name, chains in BUILT_IN.items() if rule.chain in chains)
+    if rule.chain in ALL_HOOKS:
+        tables = frozenset(name for name, chains in BASE_CHAINS.items() if rule.chain in chains)
     if rule.target is not None:
-        tables &= _TARGET_TABLES.get(rule.target.name, ALL_TABLES)
+        tables &= TARGET_TABLES.get(rule.target.name, ALL_TABLES)
     for match in rule.matches:
         tables &= _MATCH_TABLES.get(match.name, ALL_TABLES)
     return tables
@@ -195,16 +177,16 @@ def _gather_tied(piece: _Piece, number: int) -> _Groups:
     """Tie the user chains of a piece by the jumps between them, then by the base chains that lead to them."""
     groups = _Groups()
     for rule in piece.rules:
-        if rule.chain not in BASE_CHAINS:
-            hooks = _TARGET_HOOKS.get(rule.target.name, _ALL_HOOKS) if rule.target is not None else _ALL_HOOKS
+        if rule.chain not in ALL_HOOKS:
+            hooks = TARGET_HOOKS.get(rule.target.name, ALL_HOOKS) if rule.target is not None else ALL_HOOKS
             groups.add(_Group(_users(rule), allowed_tables(rule), hooks, number))
     for rule in piece.rules:
         users = _users(rule)
-        if rule.chain not in BASE_CHAINS or not users:
+        if rule.chain not in ALL_HOOKS or not users:
             continue
         found = groups.find(users)
         if not found:
-            groups.add(_Group(users, allowed_tables(rule), _ALL_HOOKS, number))
+            groups.add(_Group(users, allowed_tables(rule), ALL_HOOKS, number))
         elif _leads_to(rule, found[0]):
             found[0].tables &= allowed_tables(rule)
     return groups
@@ -212,22 +194,22 @@ def _gather_tied(piece: _Piece, number: int) -> _Groups:
 
 def _gather_single(piece: _Piece, number: int) -> _Group:
     """Make the one group of a piece that is of one table, by its base chains and all its rules."""
-    base = piece.names & BASE_CHAINS
-    tables = frozenset(name for name, chains in BUILT_IN.items() if base <= set(chains)) or ALL_TABLES
+    base = piece.names & ALL_HOOKS
+    tables = frozenset(name for name, chains in BASE_CHAINS.items() if base <= set(chains)) or ALL_TABLES
     if piece.record.whole:
         # nat had no INPUT chain before Linux 2.6.36
-        exact = frozenset(name for name in tables if set(BUILT_IN[name]) - ({"INPUT"} if name == "nat" else set()) <= base)
+        exact = frozenset(name for name in tables if set(BASE_CHAINS[name]) - ({"INPUT"} if name == "nat" else set()) <= base)
         tables = exact or tables
-    users = set(piece.names - BASE_CHAINS)
+    users = set(piece.names - ALL_HOOKS)
     for rule in piece.rules:
         tables = tables & allowed_tables(rule) or tables
         users |= _users(rule)
-    return _Group(users, tables, _ALL_HOOKS, number)
+    return _Group(users, tables, ALL_HOOKS, number)
 
 
 def _users(rule: RuleText) -> set[str]:
     """Return the user chains that a rule is in or goes to."""
-    return {name for name in (rule.chain, _jump(rule)) if name is not None and name not in BASE_CHAINS}
+    return {name for name in (rule.chain, _jump(rule)) if name is not None and name not in ALL_HOOKS}
 
 
 def _leads_to(rule: RuleText, group: _Group) -> bool:
@@ -235,7 +217,7 @@ def _leads_to(rule: RuleText, group: _Group) -> bool:
     if rule.chain not in group.hooks or not group.tables & allowed_tables(rule):
         return False
     usual = group.tables & {"filter", "nat"}
-    return group.hooks != _ALL_HOOKS or not usual or bool(usual & _USUAL[rule.chain])
+    return group.hooks != ALL_HOOKS or not usual or bool(usual & _USUAL[rule.chain])
 
 
 def _place_piece(number: int, piece: _Piece, groups: _Groups) -> Iterator[Placed]:
@@ -270,10 +252,10 @@ def _table_of_rule(number: int, rule: RuleText, groups: _Groups) -> str:
     tables = allowed_tables(rule)
     tied = sorted(groups.find(_users(rule)), key=lambda group: number not in group.pieces)
     for group in tied:
-        if group.table in tables and (rule.chain not in BASE_CHAINS or _leads_to(rule, group)):
+        if group.table in tables and (rule.chain not in ALL_HOOKS or _leads_to(rule, group)):
             return group.table
     others = tables - {group.table for group in tied} or tables
-    if rule.chain in BASE_CHAINS:
+    if rule.chain in ALL_HOOKS:
         others = others & _USUAL[rule.chain] or others
     return next((name for name in _PREFERENCE if name in others), "filter")
 

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from podpath.datapath.netfilter.state import HookState
-from podpath.datapath.xtables.context import parse_mark
 from podpath.net.addresses import WIDTH, Family
 from podpath.node.netfilter import InterfaceMatch, Match, PrefixMatch, Rule
+from podpath.xtables.values import parse_mark
 
 SHORTEST = 16
 """Chains with fewer rules are walked rule by rule."""

@@ -13,23 +13,8 @@ from typing import NamedTuple
 
 from podpath.net.provenance import Span, Unknown
 from podpath.node.netfilter import Chain, Table
+from podpath.xtables.legality import BASE_CHAINS, TARGET_HOOKS
 
-BASE_CHAINS: Mapping[str, tuple[str, ...]] = {
-    "raw": ("PREROUTING", "OUTPUT"),
-    "mangle": ("PREROUTING", "INPUT", "FORWARD", "OUTPUT", "POSTROUTING"),
-    "nat": ("PREROUTING", "INPUT", "OUTPUT", "POSTROUTING"),
-    "filter": ("INPUT", "FORWARD", "OUTPUT"),
-    "security": ("INPUT", "FORWARD", "OUTPUT"),
-}
-TARGET_HOOKS: Mapping[str, frozenset[str]] = {
-    "DNAT": frozenset({"PREROUTING", "OUTPUT"}),
-    "REDIRECT": frozenset({"PREROUTING", "OUTPUT"}),
-    "MASQUERADE": frozenset({"POSTROUTING"}),
-    "SNAT": frozenset({"POSTROUTING", "INPUT"}),
-    "REJECT": frozenset({"INPUT", "FORWARD", "OUTPUT"}),
-    "TPROXY": frozenset({"PREROUTING"}),
-}
-"""Base chains that may lead to a target (`.hooks` in net/netfilter/xt_*.c and net/ipv4/netfilter/ipt_*.c v6.12)."""
 TELLING = frozenset({"DNAT", "REDIRECT", "MASQUERADE", "SNAT", "TPROXY"})
 """Targets that make it likely that each of their hooks leads to them."""
 WORDS: Mapping[str, str] = {

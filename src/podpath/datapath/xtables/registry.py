@@ -1,4 +1,4 @@
-"""Which module evaluates which extension. A new match or target is one module and one line here."""
+"""Which module evaluates which extension. A match that the packet alone decides comes from `xtables.registry` by itself."""
 
 from __future__ import annotations
 
@@ -16,15 +16,13 @@ from podpath.datapath.xtables.matches import (
     helper,
     icmp,
     iprange,
-    length,
     mac,
-    mark,
     multiport,
     nfacct,
+    of_packet,
     opaque,
     owner,
     physdev,
-    pkttype,
     policy,
     recent,
     rpfilter,
@@ -35,8 +33,6 @@ from podpath.datapath.xtables.matches import (
     statistic,
     tcp,
     tcpmss,
-    tos,
-    ttl,
     udp,
 )
 from podpath.datapath.xtables.targets import (
@@ -65,6 +61,7 @@ from podpath.datapath.xtables.targets import (
     ttl as ttl_target,
 )
 from podpath.node.netfilter import Match, Target
+from podpath.xtables import registry as xtables
 
 MATCHES: Mapping[str, MatchCompiler] = {
     "addrtype": addrtype.compile_match,
@@ -72,22 +69,17 @@ MATCHES: Mapping[str, MatchCompiler] = {
     "connmark": connmark.compile_match,
     "conntrack": conntrack.compile_match,
     "dccp": dccp.compile_match,
-    "dscp": tos.compile_match,
     "ecn": ecn.compile_match,
     "helper": helper.compile_match,
-    "hl": ttl.compile_match,
     "icmp": icmp.compile_match,
     "icmp6": icmp.compile_match,
     "icmpv6": icmp.compile_match,
     "iprange": iprange.compile_match,
-    "length": length.compile_match,
     "mac": mac.compile_match,
-    "mark": mark.compile_match,
     "multiport": multiport.compile_match,
     "nfacct": nfacct.compile_match,
     "owner": owner.compile_match,
     "physdev": physdev.compile_match,
-    "pkttype": pkttype.compile_match,
     "policy": policy.compile_match,
     "recent": recent.compile_match,
     "rpfilter": rpfilter.compile_match,
@@ -98,10 +90,9 @@ MATCHES: Mapping[str, MatchCompiler] = {
     "statistic": statistic.compile_match,
     "tcp": tcp.compile_match,
     "tcpmss": tcpmss.compile_match,
-    "tos": tos.compile_match,
-    "ttl": ttl.compile_match,
     "udp": udp.compile_match,
     "udplite": udp.compile_match,
+    **{match.name: of_packet.make_compiler(match) for match in xtables.MATCHES},
     **dict.fromkeys(opaque.EXTENSIONS, opaque.compile_match),
 }
 """By the name behind `-m`."""

@@ -10,9 +10,9 @@ import re
 from typing import NamedTuple
 
 from podpath.evidence.commands.command import parse_command
-from podpath.evidence.iptables.options import BUILT_IN
 from podpath.net.addresses import Family
 from podpath.net.provenance import Source
+from podpath.xtables.legality import BASE_CHAINS
 
 _PROGRAM = re.compile(r"(?P<six>ip6|ip)tables(?:-(?P<flavour>legacy|nft))?(?P<save>-save)?")
 _FILE_NAME = re.compile(r"(?:.*[/._-])?(?P<program>ip6?tables(?:-(?:legacy|nft))?-save)\b.*")
@@ -100,7 +100,7 @@ def _parse_arguments(arguments: tuple[str, ...]) -> dict[str, str]:
                     asked["number"] = words.pop(0)
             elif letter == "t":
                 table = value or (words.pop(0) if words else "")
-                if table in BUILT_IN:
+                if table in BASE_CHAINS:
                     asked["table"] = table
             elif letter == "v":
                 asked["verbose"] = ""

@@ -15,13 +15,14 @@ from podpath.evidence.formats import CERTAIN, LIKELY, NO, POSSIBLE, Format, samp
 from podpath.evidence.iptables.command import IptablesCommand, parse_iptables_command
 from podpath.evidence.iptables.listing_text import parse_listed_text
 from podpath.evidence.iptables.notes import guess_family, is_message, match_note
-from podpath.evidence.iptables.options import BUILT_IN, TARGETS, VERDICTS
+from podpath.evidence.iptables.options import TARGETS, VERDICTS
 from podpath.evidence.iptables.row import Columns, Row, list_columns, parse_counter, parse_header, parse_row, read_row
 from podpath.evidence.iptables.ruleset import ChainText, RulesetRecord
 from podpath.evidence.records import Reading
 from podpath.evidence.text.ledger import Ledger
 from podpath.net.addresses import Family
 from podpath.net.provenance import Source, Span
+from podpath.xtables.legality import BASE_CHAINS
 
 _CHAIN = re.compile(
     r"\s*Chain (?P<name>\S+) \((?:policy (?P<policy>[A-Z]+|-)(?: (?P<packets>\d{1,20}[KMGTP]?) packets, \S+ bytes)?"
@@ -227,7 +228,7 @@ class _ListingReader:
             return False
         targets = {rule.target.name for chain in chains.values() for rule in chain.rules if rule.target is not None}
         known = chains.keys() | TARGETS.keys() | VERDICTS
-        return targets <= known and any(chains.keys() >= set(names) for names in BUILT_IN.values())
+        return targets <= known and any(chains.keys() >= set(names) for names in BASE_CHAINS.values())
 
 
 def _policy(text: str | None) -> str | None:

@@ -1,35 +1,13 @@
-"""How `iptables -L` words each match and target, as data.
+"""How `iptables -L` words each match and target that no module of `xtables` holds whole; `xtables.wording` says what a form is.
 
-`-L` prints every extension by its own words (`print()` of iptables' libxt_*.c, 1.4 to 1.8): `ctstate NEW` is
-`-m conntrack --ctstate NEW`, `MARK or 0x4000` is `-j MARK --set-xmark 0x4000/0x4000`. Each form below is one such wording as a
-regex. A named group is an option: `ctstate` gives `--ctstate VALUE`, underscores stand for dashes, a group `no_X` negates X, and
-`flag_X` gives `--X` without a value. Options come in the order of the groups, which is that of `iptables-save`. What needs more
-than that stands in `listing_values`, by the name of the extension.
+What needs more than groups stands in `listing_values`, by the name of the extension.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-
-class Form(NamedTuple):
-    """One wording of a match or target."""
-
-    extension: str
-    text: str
-    """The regex; it is compiled when it is first tried, since few outputs need any."""
-    unread: str = ""
-    """What the wording leaves out; empty where it says all."""
-
-
-def _form(extension: str, *parts: str, unread: str = "") -> Form:
-    """Make a form; a blank in a part stands for any white space, and a part that starts with `?` may be missing."""
-    pieces = []
-    for place, part in enumerate(parts):
-        blank = r"\s+" if place else ""
-        body = part.removeprefix("?").replace(" ", r"\s+")
-        pieces.append(f"(?:{blank}{body})?" if part.startswith("?") else f"{blank}{body}")
-    return Form(extension, "".join(pieces) + r"(?!\S)", unread)
+from podpath.xtables import registry
+from podpath.xtables.wording import Form
+from podpath.xtables.wording import make_form as _form
 
 
 def _option(word: str, option: str) -> str:
@@ -68,7 +46,6 @@ MATCHES: tuple[Form, ...] = (
         "ctproto", "ctorigsrcport", "ctorigdstport", "ctreplsrcport", "ctrepldstport", "ctorigsrc", "ctorigdst", "ctreplsrc",
         "ctrepldst", "ctstatus", "ctexpire", "ctdir")),
     _form("state", _option("state", "state")),
-    _form("mark", r"(?:mark|MARK) match (?:(?P<no_mark>!) )?(?P<mark>\S+)"),
     _form("connmark", r"(?:connmark|CONNMARK) match (?:(?P<no_mark>!) )?(?P<mark>\S+)"),
     *(_form("multiport", rf"multiport {kind} (?P<no_{kind}>!)?(?P<{kind}>\S+)") for kind in ("sports", "dports", "ports")),
     _form("addrtype", r"ADDRTYPE match", r"?src-type (?P<no_src_type>!)?(?P<src_type>\S+)",
@@ -105,9 +82,7 @@ MATCHES: tuple[Form, ...] = (
     _form("connlabel", r"connlabel (?:(?P<no_label>!) )?(?P<label>\S+)", r"?(?P<flag_set>set)"),
     _form("iprange", r"source IP range (?:(?P<no_src_range>!) )?(?P<src_range>\S+)"),
     _form("iprange", r"destination IP range (?:(?P<no_dst_range>!) )?(?P<dst_range>\S+)"),
-    _form("length", r"length (?P<no_length>!)?(?P<length>\S+)"),
     _form("mac", r"MAC (?:(?P<no_mac_source>!) )?(?P<mac_source>\S+)"),
-    _form("pkttype", r"PKTTYPE (?P<no_pkt_type>!)?= (?P<pkt_type>\S+)"),
     _form("policy", r"policy match dir (?P<dir>\S+) pol (?P<pol>none|ipsec)", r"?(?P<flag_strict>strict)",
           r"?(?P<elements>(?:\[\d\]|(?:! )?(?:reqid|spi|proto|mode|tunnel-dst|tunnel-src) \S+)"
           r"(?: \[\d\]| (?:! )?(?:reqid|spi|proto|mode|tunnel-dst|tunnel-src) \S+)*)"),
@@ -121,12 +96,8 @@ MATCHES: tuple[Form, ...] = (
           r"?on (?P<no_monthdays>!)?(?P<monthdays>\d+(?:st|nd|rd|th)[\w,]*)",
           r"?starting from (?P<datestart>\S+ [\d:]+)", r"?until date (?P<datestop>\S+ [\d:]+)", r"?(?P<zone>UTC)",
           r"?(?P<flag_contiguous>contiguous)"),
-    _form("tos", r"tos match\s*(?P<no_tos>!)?\s*(?P<tos>\S+)"),
-    _form("dscp", r"DSCP match (?P<no_dscp>!)?(?P<dscp>0x\S+)"),
     _form("ecn", r"ECN match", r"?(?P<no_flag_ecn_tcp_ece>!)?(?P<flag_ecn_tcp_ece>ECE)",
           r"?(?P<no_flag_ecn_tcp_cwr>!)?(?P<flag_ecn_tcp_cwr>CWR)", r"?(?P<no_ecn_ip_ect>!)?ECT=(?P<ecn_ip_ect>\d)"),
-    _form("ttl", r"TTL match TTL (?P<sign>==|!=|<|>) (?P<count>\d+)"),
-    _form("hl", r"HL match HL (?P<sign>==|!=|<|>) (?P<count>\d+)"),
     _form("tcpmss", r"tcpmss match (?P<no_mss>!)?(?P<mss>\S+)"),
     _form("u32", r"u32 (?:(?P<no_u32>!) )?" + _QUOTED.format("u32")),
     _form("realm", r"(?:(?P<no_realm>!) )?realm (?P<realm>\S+)"),
@@ -150,6 +121,7 @@ MATCHES: tuple[Form, ...] = (
     _form("eui64", r"eui64"),
     _form("osf", r"OS fingerprint match .*", unread="iptables -L does not show all options of osf"),
     _form("rateest", r"rateest match .*", unread="iptables -L rounds rates"),
+    *(form for match in registry.MATCHES for form in match.forms),
 )  # fmt: skip
 """In the order they are tried at a place. A comment is no form: its text may hold anything."""
 

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from podpath.evidence.iptables.listing_forms import MATCHES, TARGETS, Form
+from podpath.evidence.iptables.listing_forms import MATCHES, TARGETS
 from podpath.evidence.iptables.listing_values import SPECIAL, read_value
 from podpath.evidence.iptables.ruleset import ExtensionText, OptionText
+from podpath.xtables.wording import Form
 
 _GOTO = re.compile(r"\[goto\](?!\S)\s*")
 _BLANK = re.compile(r"\s*")

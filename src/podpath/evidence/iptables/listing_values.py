@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from podpath.evidence.iptables.ruleset import OptionText
 from podpath.evidence.text.services import read_port
 from podpath.net import protocols
+from podpath.xtables import registry
+from podpath.xtables.tos import spell_tos
 
 Groups = Mapping[str, str | None]
 
@@ -20,7 +22,6 @@ _CHUNKS: Mapping[int, str] = {
     192: "FORWARD_TSN", 193: "ASCONF", 128: "ASCONF_ACK",
 }  # fmt: skip
 _DCCP = ("REQUEST", "RESPONSE", "DATA", "ACK", "DATAACK", "CLOSEREQ", "CLOSE", "RESET", "SYNC", "SYNCACK", "INVALID")
-_TOS = {"Minimize-Delay": 0x10, "Maximize-Throughput": 8, "Maximize-Reliability": 4, "Minimize-Cost": 2, "Normal-Service": 0}
 _TCP_OPTIONS = {"mss": 2, "wscale": 3, "sack-permitted": 4, "sack": 5, "timestamp": 8, "md5": 19}
 _ELEMENT = re.compile(r"\[(?P<place>\d)\]|(?P<no>! )?(?P<name>reqid|spi|proto|mode|tunnel-dst|tunnel-src) (?P<value>\S+)")
 _ALL_BITS = 0xFFFFFFFF
@@ -79,10 +80,6 @@ def _unescape(value: str) -> str:
     return re.sub(r"\\(.)", r"\1", value)
 
 
-def _read_tos(value: str) -> str:
-    return f"{_TOS[value]:#04x}/0x3f" if value in _TOS else value
-
-
 def _read_tcp_options(value: str) -> str:
     return re.sub(r"[a-z][\w-]*", lambda found: str(_TCP_OPTIONS.get(found[0], found[0])), value)
 
@@ -96,8 +93,7 @@ _READERS: Mapping[str, Callable[[str], str]] = {
     "uid-owner": _read_number("user"),
     "gid-owner": _read_number("group"),
     "hashlimit-mode": lambda value: value.replace("-", ","),
-    "tos": _read_tos,
-    "set-tos": _read_tos,
+    "set-tos": spell_tos,
     "strip-options": _read_tcp_options,
     "bytecode": lambda value: f"{value.count(',') + 1},{value}",
     "string": _unescape,
@@ -107,6 +103,7 @@ _READERS: Mapping[str, Callable[[str], str]] = {
     "datestop": lambda value: value.replace(" ", "T"),
     "monthdays": lambda value: re.sub(r"(?<=\d)(?:st|nd|rd|th)", "", value),
     "set-class": lambda value: ":".join(part.zfill(4) for part in value.split(":")),
+    **{name: option.save for match in registry.MATCHES for name, option in match.options.items() if option.save is not None},
 }
 
 
@@ -204,17 +201,6 @@ def _string(groups: Groups) -> tuple[OptionText, ...]:
     return (*options, OptionText("icase")) if groups["flag_icase"] else tuple(options)
 
 
-def _compared(prefix: str) -> Callable[[Groups], tuple[OptionText, ...]]:
-    """Read `TTL match TTL == 64`, where the sign says which option it is."""
-
-    def read(groups: Groups) -> tuple[OptionText, ...]:
-        sign = groups["sign"]
-        name = {"<": "lt", ">": "gt"}.get(sign or "", "eq")
-        return (OptionText(f"{prefix}-{name}", (groups["count"] or "",), sign == "!="),)
-
-    return read
-
-
 def _changed(prefix: str) -> Callable[[Groups], tuple[OptionText, ...]]:
     """Read `TTL increment by 1`."""
 
@@ -305,8 +291,6 @@ SPECIAL: Mapping[str, Callable[[Groups], tuple[OptionText, ...]]] = {
     "recent": _recent,
     "time": _time,
     "string": _string,
-    "ttl": _compared("ttl"),
-    "hl": _compared("hl"),
     "TTL": _changed("ttl"),
     "HL": _changed("hl"),
     "MARK": _mark,

@@ -1,5 +1,7 @@
 """The options of every xtables match and target that iptables knows, and how many words each takes.
 
+A match that stands in one module of `xtables` has its options there.
+
 A rule's text alone does not say where an option ends or whose it is: `--comment -j` is a comment, `--dport 80` without `-m`
 belongs to the protocol, and what follows `-j` may still belong to a match. Read from iptables 1.8.9 (`iptables -m NAME -h`).
 An extension that is not in these tables is no error: its options are then read up to the next dash.
@@ -8,6 +10,8 @@ An extension that is not in these tables is no error: its options are then read 
 from __future__ import annotations
 
 from collections.abc import Mapping
+
+from podpath.xtables import registry
 
 Extension = Mapping[str, int]
 """The options of one match or target, each with the number of words that it takes."""
@@ -39,7 +43,6 @@ MATCHES: Mapping[str, Extension] = {
     "cpu": _extension("cpu"),
     "dccp": _extension(*_PORTS, "dccp-types", "dccp-option"),
     "devgroup": _extension("src-group", "dst-group"),
-    "dscp": _extension("dscp", "dscp-class"),
     "dst": _extension("dst-len", "dst-opts"),
     "ecn": _extension("ecn-ip-ect", flags=("ecn-tcp-cwr", "ecn-tcp-ece")),
     "esp": _extension("espspi"),
@@ -52,7 +55,6 @@ MATCHES: Mapping[str, Extension] = {
     ),
     "hbh": _extension("hbh-len", "hbh-opts"),
     "helper": _extension("helper"),
-    "hl": _extension("hl-eq", "hl-lt", "hl-gt"),
     "icmp": _extension("icmp-type"),
     "icmp6": _extension("icmpv6-type"),
     "icmpv6": _extension("icmpv6-type"),
@@ -60,10 +62,8 @@ MATCHES: Mapping[str, Extension] = {
     "iprange": _extension("src-range", "dst-range"),
     "ipv6header": _extension("header", flags=("soft",)),
     "ipvs": _extension("vproto", "vaddr", "vport", "vdir", "vmethod", "vportctl", flags=("ipvs",)),
-    "length": _extension("length"),
     "limit": _extension("limit", "limit-burst"),
     "mac": _extension("mac-source"),
-    "mark": _extension("mark"),
     "mh": _extension("mh-type"),
     "multiport": _extension("sports", "dports", "ports", "source-ports", "destination-ports"),
     "nfacct": _extension("nfacct-name"),
@@ -72,7 +72,6 @@ MATCHES: Mapping[str, Extension] = {
     "physdev": _extension(
         "physdev-in", "physdev-out", flags=("physdev-is-in", "physdev-is-out", "physdev-is-bridged")
     ),
-    "pkttype": _extension("pkt-type"),
     "policy": _extension(
         "dir", "pol", "reqid", "spi", "proto", "mode", "tunnel-src", "tunnel-dst", flags=("strict", "next")
     ),
@@ -110,11 +109,10 @@ MATCHES: Mapping[str, Extension] = {
         "datestart", "datestop", "timestart", "timestop", "monthdays", "weekdays",
         flags=("kerneltz", "utc", "localtz", "contiguous"),
     ),
-    "tos": _extension("tos"),
-    "ttl": _extension("ttl-eq", "ttl-lt", "ttl-gt", "ttl"),
     "u32": _extension("u32"),
     "udp": _extension(*_PORTS),
     "udplite": _extension(*_PORTS),
+    **{match.name: match.words for match in registry.MATCHES},
 }  # fmt: skip
 """By the name behind `-m`."""
 
@@ -172,15 +170,6 @@ TARGETS: Mapping[str, Extension] = {
 
 VERDICTS = frozenset({"ACCEPT", "DROP", "RETURN", "QUEUE"})
 """Targets that are no extension. Every other name behind `-j` is a chain."""
-
-BUILT_IN: Mapping[str, tuple[str, ...]] = {
-    "raw": ("PREROUTING", "OUTPUT"),
-    "mangle": ("PREROUTING", "INPUT", "FORWARD", "OUTPUT", "POSTROUTING"),
-    "nat": ("PREROUTING", "INPUT", "OUTPUT", "POSTROUTING"),
-    "filter": ("INPUT", "FORWARD", "OUTPUT"),
-    "security": ("INPUT", "FORWARD", "OUTPUT"),
-}
-"""The tables, each with its base chains."""
 
 GENERAL: Mapping[str, tuple[str, int]] = {
     "s": ("source", 1), "source": ("source", 1), "src": ("source", 1),

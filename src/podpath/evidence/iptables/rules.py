@@ -15,7 +15,7 @@ from itertools import islice
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
 from podpath.evidence.iptables.command import parse_iptables_command
 from podpath.evidence.iptables.notes import guess_family, is_message, match_note, parse_generated
-from podpath.evidence.iptables.options import BUILT_IN, TARGETS, VERDICTS
+from podpath.evidence.iptables.options import TARGETS, VERDICTS
 from podpath.evidence.iptables.rule_line import RuleLine, parse_rule_line
 from podpath.evidence.iptables.ruleset_block import Block
 from podpath.evidence.iptables.ruleset_lines import DECLARATION, Wrap, join_wrapped, scan_chains
@@ -23,6 +23,7 @@ from podpath.evidence.records import HeadingRecord, Reading, Record
 from podpath.evidence.text.tokenizer import is_ellipsis
 from podpath.net.addresses import Family
 from podpath.net.provenance import Gap, Source, Span
+from podpath.xtables.legality import BASE_CHAINS
 
 _TABLE = re.compile(r"\s*\*(?P<table>[a-z]+)\s*")
 _SAVED = re.compile(r":(\S+) (?:-|[A-Z]+) \[\d{1,20}:\d+\]").fullmatch
@@ -40,7 +41,7 @@ def recognise_rules(source: Source) -> int:
     """Be certain where a table block, its header or mostly rules stand there."""
     lines = sample(source)
     blocks = (_TABLE.fullmatch(line) for line in lines)
-    if any(found is not None and found["table"] in BUILT_IN for found in blocks):
+    if any(found is not None and found["table"] in BASE_CHAINS for found in blocks):
         return CERTAIN
     if any(parse_generated(line) is not None for line in lines):
         return CERTAIN

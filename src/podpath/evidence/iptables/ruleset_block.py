@@ -10,11 +10,11 @@ from bisect import bisect_left
 from collections.abc import Sequence
 
 from podpath.evidence.iptables.command import IptablesCommand
-from podpath.evidence.iptables.options import BUILT_IN
 from podpath.evidence.iptables.ruleset import RulesetRecord
 from podpath.evidence.iptables.ruleset_lines import BlockChains, Wrap
 from podpath.net.addresses import Family
 from podpath.net.provenance import Source, Span
+from podpath.xtables.legality import BASE_CHAINS
 
 
 class Block:
@@ -116,7 +116,7 @@ class Block:
             return self.top and self.bottom
         if command.action == "S":
             return command.chain is None
-        return any(set(chains) <= self.declared.keys() for chains in BUILT_IN.values())
+        return any(set(chains) <= self.declared.keys() for chains in BASE_CHAINS.values())
 
     def _judge_chains(self, command: IptablesCommand) -> tuple[bool, frozenset[str]]:
         """Say whether chains are shown whole, and which ones are not although the others are."""

@@ -114,5 +114,5 @@ def take_apart(line: str) -> Parts:
 
 
 RELATIVE = LineFormat("dmesg", _RELATIVE, _stamp_relative, _split)
-CTIME = LineFormat("dmesg -T", _CTIME, _stamp_ctime, _split)
+CTIME = LineFormat("dmesg -T", _CTIME, _stamp_ctime, _split, of_node=True)
 ISO = LineFormat("dmesg --time-format iso", _ISO, _stamp_iso, _split)

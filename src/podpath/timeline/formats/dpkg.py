@@ -28,4 +28,4 @@ def take_apart(line: str) -> Parts:
     return Parts("update-alternatives" if found["alternative"] else "dpkg", line[found.end() :])
 
 
-FORMAT = LineFormat("dpkg log", _HEAD, stamps_in(_HEAD, "stamp", "alternative"), _split)
+FORMAT = LineFormat("dpkg log", _HEAD, stamps_in(_HEAD, "stamp", "alternative"), _split, of_node=True, sparse=True)

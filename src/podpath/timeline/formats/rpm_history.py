@@ -78,6 +78,6 @@ def _split_last(_: Source) -> Split:
     return lambda line: Parts("rpm", f"Installed: {line.split(maxsplit=1)[0]}")
 
 
-YUM = LineFormat("yum log", _YUM, syslog.FORMAT.stamp, _split_yum, yearless=True)
-DNF = LineFormat("dnf log", _DNF, _stamp_dnf, _split_dnf, wraps=True)
-LAST = LineFormat("rpm -qa --last", _LAST, _stamp_last, _split_last)
+YUM = LineFormat("yum log", _YUM, syslog.FORMAT.stamp, _split_yum, yearless=True, of_node=True, sparse=True)
+DNF = LineFormat("dnf log", _DNF, _stamp_dnf, _split_dnf, wraps=True, of_node=True, sparse=True)
+LAST = LineFormat("rpm -qa --last", _LAST, _stamp_last, _split_last, of_node=True, sparse=True)

@@ -111,4 +111,4 @@ def take_apart(line: str) -> Parts:
     return split_tagged(line[found.end() + 1 :] if found is not None else line)
 
 
-FORMAT = LineFormat("syslog", _STAMP, _stamp, _split, headings=HEADINGS, yearless=True)
+FORMAT = LineFormat("syslog", _STAMP, _stamp, _split, headings=HEADINGS, yearless=True, of_node=True)

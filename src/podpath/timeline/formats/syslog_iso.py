@@ -97,4 +97,4 @@ def take_apart(line: str) -> Parts:
 
 
 FORMAT = LineFormat("syslog with ISO stamps", _TAGGED, _stamp, _split, headings=HEADINGS)
-FULL = LineFormat("journalctl -o short-full", _FULL, _stamp_full, _split, headings=HEADINGS)
+FULL = LineFormat("journalctl -o short-full", _FULL, _stamp_full, _split, headings=HEADINGS, of_node=True)

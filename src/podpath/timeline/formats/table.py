@@ -75,11 +75,6 @@ class LogFormat(NamedTuple):
     """True where weeks may lie between two events: the last of them does not tell when the log was taken."""
 
 
-_SPARSE = frozenset(
-    {rpm_history.YUM.name, rpm_history.DNF.name, rpm_history.LAST.name, dpkg.FORMAT.name, yum_history.FORMAT.name}
-)
-
-
 def _line_format(own: LineFormat) -> LogFormat:
     def recognise(lines: Sequence[str]) -> float:
         """Count the lines that have the shape, and no earlier format's."""
@@ -88,8 +83,7 @@ def _line_format(own: LineFormat) -> LogFormat:
     def read(source: Source, clock: Clock) -> LogReading:
         return read_lines(source, clock, own, LINE_FORMATS)
 
-    of_node = own.name in _SPARSE or own.name in {syslog.FORMAT.name, syslog_iso.FULL.name, dmesg.CTIME.name}
-    return LogFormat(own.name, recognise, read, own.yearless, of_node, own.name in _SPARSE)
+    return LogFormat(own.name, recognise, read, own.yearless, own.of_node, own.sparse)
 
 
 def _first_shape(line: str) -> LineFormat | None:

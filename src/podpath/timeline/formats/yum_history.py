@@ -28,4 +28,4 @@ def take_apart(line: str) -> Parts:
     return Parts("yum", f"run: {found['command'].strip()} ({found['action'].strip()})")
 
 
-FORMAT = LineFormat("yum history", _ROW, stamps_in(_ROW, "stamp"), _split, headings=_HEADINGS)
+FORMAT = LineFormat("yum history", _ROW, stamps_in(_ROW, "stamp"), _split, headings=_HEADINGS, of_node=True, sparse=True)

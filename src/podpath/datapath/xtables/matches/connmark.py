@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from podpath.datapath.conntrack.connection import attached
 from podpath.datapath.netfilter.state import Check, HookState
-from podpath.datapath.xtables.context import RuleContext, compile_options, parse_mark, single
+from podpath.datapath.xtables.context import RuleContext, compile_options, single
 from podpath.node.netfilter import Match, MatchOption
+from podpath.xtables.values import parse_mark
 
 
 def compile_match(match: Match, context: RuleContext) -> tuple[Check, ...]:

@@ -12,10 +12,11 @@ from typing import NamedTuple
 from podpath.datapath.conntrack.connection import Connection, attached
 from podpath.datapath.netfilter.state import Answer, Check, Doubt, HookState
 from podpath.datapath.skb import Skb
-from podpath.datapath.xtables.context import RuleContext, parse_ports, parse_range, single, spell, unknown_option, words
+from podpath.datapath.xtables.context import RuleContext, single, spell, unknown_option, words
 from podpath.net import protocols
 from podpath.net.addresses import Address, Family
 from podpath.node.netfilter import Match, MatchOption
+from podpath.xtables.values import parse_ports, parse_range
 
 STATES = frozenset({"INVALID", "ESTABLISHED", "NEW", "RELATED", "UNTRACKED", "SNAT", "DNAT"})
 

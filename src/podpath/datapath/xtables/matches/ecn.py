@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from podpath.datapath.netfilter.state import Check, HookState
-from podpath.datapath.xtables.context import OptionCompiler, RuleContext, compile_options, parse_integer, single
+from podpath.datapath.xtables.context import OptionCompiler, RuleContext, compile_options, single
 from podpath.net import protocols
 from podpath.node.netfilter import Match, MatchOption
+from podpath.xtables.values import parse_integer
 
 
 def compile_match(match: Match, context: RuleContext) -> tuple[Check, ...]:

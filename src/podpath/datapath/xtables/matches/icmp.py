@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from podpath.datapath.netfilter.state import Check, HookState
-from podpath.datapath.xtables.context import RuleContext, compile_options, parse_integer, single
+from podpath.datapath.xtables.context import RuleContext, compile_options, single
 from podpath.node.netfilter import Match, MatchOption
+from podpath.xtables.values import parse_integer
 
 ANY = 255
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from podpath.datapath.netfilter.state import Check, HookState
-from podpath.datapath.xtables.context import RuleContext, compile_options, parse_address, single
+from podpath.datapath.xtables.context import RuleContext, compile_options, single
 from podpath.net.addresses import Family
 from podpath.node.netfilter import Match, MatchOption
+from podpath.xtables.values import parse_address
 
 
 def compile_match(match: Match, context: RuleContext) -> tuple[Check, ...]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from podpath.datapath.netfilter.state import Check, HookState
-from podpath.datapath.xtables.context import OptionCompiler, RuleContext, compile_options, parse_ports, words
+from podpath.datapath.xtables.context import OptionCompiler, RuleContext, compile_options, words
 from podpath.net import protocols
 from podpath.net.addresses import PortRange
 from podpath.net.packet import Packet
 from podpath.node.netfilter import Match, MatchOption
+from podpath.xtables.values import parse_ports
 
 PROTOCOLS = frozenset({protocols.TCP, protocols.UDP, protocols.UDPLITE, protocols.SCTP, 33})
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from podpath.datapath.netfilter.state import Answer, Check, Doubt, HookState
-from podpath.datapath.xtables.context import OptionCompiler, RuleContext, compile_options, parse_integer, single
+from podpath.datapath.xtables.context import OptionCompiler, RuleContext, compile_options, single
 from podpath.node.netfilter import Match, MatchOption
+from podpath.xtables.values import parse_integer
 
 ASK = "ps -eo pid,user,group,comm"
 

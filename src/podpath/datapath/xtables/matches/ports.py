@@ -11,9 +11,10 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 
 from podpath.datapath.netfilter.state import Answer, Check, Doubt, HookState
-from podpath.datapath.xtables.context import OptionCompiler, RuleContext, parse_ports, single, spell
+from podpath.datapath.xtables.context import OptionCompiler, RuleContext, single, spell
 from podpath.net.packet import Packet
 from podpath.node.netfilter import MatchOption
+from podpath.xtables.values import parse_ports
 
 
 def of_fragment(option: MatchOption, context: RuleContext, *, native: bool) -> Answer:

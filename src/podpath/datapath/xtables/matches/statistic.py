@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import lru_cache
 
 from podpath.datapath.netfilter.state import Check, Doubt
-from podpath.datapath.xtables.context import RuleContext, always, parse_integer, single, spell_match, unknown_option
+from podpath.datapath.xtables.context import RuleContext, always, single, spell_match, unknown_option
 from podpath.node.netfilter import Match
+from podpath.xtables.values import parse_integer
 
 KNOWN = frozenset({"mode", "probability", "every", "packet"})
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from podpath.datapath.netfilter.state import Answer, Check, Doubt, HookState
-from podpath.datapath.xtables.context import RuleContext, compile_options, parse_range, single
+from podpath.datapath.xtables.context import RuleContext, compile_options, single
 from podpath.net import protocols
 from podpath.node.netfilter import Match, MatchOption
+from podpath.xtables.values import parse_range
 
 USUAL = 1460
 """What a host on Ethernet offers."""

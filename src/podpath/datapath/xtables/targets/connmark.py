@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from podpath.datapath.netfilter.state import Act, Decision, HookState
 from podpath.datapath.reasons.rules import MarksSet
-from podpath.datapath.xtables.context import FULL_MASK, RuleContext, parse_integer, single
+from podpath.datapath.xtables.context import RuleContext, single
 from podpath.datapath.xtables.targets.mark import OPERATIONS
 from podpath.node.netfilter import MatchOption, Target
+from podpath.xtables.values import FULL_MASK, parse_integer
 
 if TYPE_CHECKING:
     from podpath.datapath.conntrack.connection import Connection

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from podpath.datapath.netfilter.state import Act, Decision, HookState
 from podpath.datapath.reasons.rules import MarkSet
-from podpath.datapath.xtables.context import FULL_MASK, RuleContext, parse_integer, parse_mark, single
+from podpath.datapath.xtables.context import RuleContext, single
 from podpath.node.netfilter import Target
+from podpath.xtables.values import FULL_MASK, parse_integer, parse_mark
 
 if TYPE_CHECKING:
     from podpath.datapath.netfilter.compiled import CompiledRule

@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING
 
 from podpath.datapath.netfilter.state import Act, Decision, HookState
 from podpath.datapath.reasons.rules import TosSet
-from podpath.datapath.xtables.context import RuleContext, parse_integer, single
-from podpath.datapath.xtables.matches.tos import parse_dscp, parse_tos
+from podpath.datapath.xtables.context import RuleContext, single
 from podpath.node.netfilter import MatchOption, Target
+from podpath.xtables.tos import DSCP_BITS, parse_dscp, parse_dscp_class, parse_tos
+from podpath.xtables.values import parse_integer
 
 if TYPE_CHECKING:
     from podpath.datapath.netfilter.compiled import CompiledRule
-
-DSCP_BITS = 0xFC
 
 
 def compile_target(target: Target, _: RuleContext) -> Act:
@@ -34,9 +33,11 @@ def compile_target(target: Target, _: RuleContext) -> Act:
 
 
 def _parse(option: MatchOption) -> tuple[int, int]:
-    if option.name in {"set-dscp", "set-dscp-class"}:
-        return parse_dscp(option) << 2, DSCP_BITS
     text = single(option)
+    if option.name == "set-dscp":
+        return parse_dscp(text) << 2, DSCP_BITS
+    if option.name == "set-dscp-class":
+        return parse_dscp_class(text) << 2, DSCP_BITS
     if option.name == "set-tos":
         return parse_tos(text)
     bits = parse_integer(text, most=255)

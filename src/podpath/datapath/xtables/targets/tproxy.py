@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 from podpath.datapath.netfilter.state import Act, Decision, HookState
 from podpath.datapath.netfilter.verdicts import ACCEPT, DROP, Verdict
 from podpath.datapath.reasons.rules import HandedToProxy, NoProxyListens
-from podpath.datapath.xtables.context import FULL_MASK, RuleContext, parse_address, parse_integer, parse_mark, single
+from podpath.datapath.xtables.context import RuleContext, single
 from podpath.net.addresses import Address, MaskedMark
 from podpath.net.provenance import Option
 from podpath.node.netfilter import Target
+from podpath.xtables.values import FULL_MASK, parse_address, parse_integer, parse_mark
 
 if TYPE_CHECKING:
     from podpath.datapath.netfilter.compiled import CompiledRule

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from podpath.datapath.netfilter.state import Act, Decision, HookState
 from podpath.datapath.reasons.rules import TtlSet
-from podpath.datapath.xtables.context import RuleContext, parse_integer, single
+from podpath.datapath.xtables.context import RuleContext, single
 from podpath.node.netfilter import Target
+from podpath.xtables.values import parse_integer
 
 if TYPE_CHECKING:
     from podpath.datapath.netfilter.compiled import CompiledRule

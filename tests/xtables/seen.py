@@ -1,0 +1,19 @@
+"""A packet as a match sees it, for tests."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from podpath.net import protocols
+from podpath.net.addresses import Address
+from podpath.net.packet import Packet
+
+PACKET = Packet(Address.parse("10.244.0.5"), Address.parse("198.51.100.7"), protocols.TCP, 40000, 80)
+
+
+class PacketSeen(NamedTuple):
+    """What a match may look at."""
+
+    packet: Packet = PACKET
+    mark: int = 0
+    pkt_type: str = "host"
