@@ -345,7 +345,7 @@ def test_a_chain_of_causes(copy: Copy) -> None:
 MATCH = '''\
 """`-m toy`: the packet's destination port, plus one."""
 
-from podpath.xtables.extension import MatchExtension, Option
+from podpath.xtables.extension import MatchExtension, OptionMeaning
 from podpath.xtables.values import parse_integer
 from podpath.xtables.wording import make_form
 
@@ -357,7 +357,7 @@ def _read(text):
 
 MATCH = MatchExtension(
     name="toy",
-    options={"toy-port": Option(_read, draws=("81", "444"))},
+    options={"toy-port": OptionMeaning(_read, draws=("81", "444"))},
     forms=(make_form("toy", r"TOY port (?P<no_toy_port>!)?(?P<toy_port>\\d+)"),),
 )
 '''

@@ -11,7 +11,7 @@ from podpath.net.packet import Packet
 PACKET = Packet(Address.parse("10.244.0.5"), Address.parse("198.51.100.7"), protocols.TCP, 40000, 80)
 
 
-class PacketSeen(NamedTuple):
+class FakePacket(NamedTuple):
     """What a match may look at."""
 
     packet: Packet = PACKET

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from podpath.xtables.mark import MATCH
-from tests.xtables.seen import PacketSeen
+from tests.xtables.seen import FakePacket
 
 
 @pytest.mark.parametrize(
@@ -15,4 +15,4 @@ def test_only_the_bits_of_the_mask_count(text: str, mark: int, *, holds: bool) -
     """Without a mask all bits count."""
     condition = MATCH.options["mark"].read(text)
 
-    assert holds is condition(PacketSeen(mark=mark))
+    assert holds is condition(FakePacket(mark=mark))

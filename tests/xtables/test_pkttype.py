@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from podpath.xtables.pkttype import MATCH
-from tests.xtables.seen import PacketSeen
+from tests.xtables.seen import FakePacket
 
 
 @pytest.mark.parametrize(
@@ -15,8 +15,8 @@ def test_each_spelling_stands_for_its_type(text: str, kind: str) -> None:
     """It holds for that type and for no other."""
     condition = MATCH.options["pkt-type"].read(text)
 
-    assert condition(PacketSeen(pkt_type=kind))
-    assert not condition(PacketSeen(pkt_type="otherhost"))
+    assert condition(FakePacket(pkt_type=kind))
+    assert not condition(FakePacket(pkt_type="otherhost"))
 
 
 def test_an_unknown_type_is_refused() -> None:

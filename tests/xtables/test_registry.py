@@ -7,7 +7,7 @@ import re
 import pytest
 
 from podpath.evidence.iptables.rule_line import parse_rule_line
-from podpath.xtables.extension import MatchExtension, Option
+from podpath.xtables.extension import MatchExtension, OptionMeaning
 from podpath.xtables.legality import ALL_TABLES
 from podpath.xtables.registry import MATCHES
 
@@ -27,7 +27,7 @@ def test_what_save_and_list_print_is_the_same_rule(extension: MatchExtension) ->
 
 
 @pytest.mark.parametrize(("name", "spelling", "option"), OPTIONS, ids=lambda value: value if isinstance(value, str) else "")
-def test_what_the_lab_draws_can_be_read(name: str, spelling: str, option: Option) -> None:
+def test_what_the_lab_draws_can_be_read(name: str, spelling: str, option: OptionMeaning) -> None:
     """Every value that is drawn is one that the option takes, and is read back from a rule's line."""
     for value in option.draws:
         rule = parse_rule_line(f"-A FORWARD -m {name} --{spelling} {value} -j ACCEPT")

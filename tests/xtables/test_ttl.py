@@ -6,7 +6,7 @@ import pytest
 
 from podpath.xtables.extension import MatchExtension
 from podpath.xtables.ttl import HL, TTL
-from tests.xtables.seen import PACKET, PacketSeen
+from tests.xtables.seen import PACKET, FakePacket
 
 
 @pytest.mark.parametrize("extension", [TTL, HL], ids=["ttl", "hl"])
@@ -15,4 +15,4 @@ def test_each_option_compares_with_its_number(extension: MatchExtension, sign: s
     """Of 63, 64 and 65 each holds for what it says of 64."""
     condition = extension.options[f"{extension.name}-{sign}"].read("64")
 
-    assert held == {ttl for ttl in (63, 64, 65) if condition(PacketSeen(packet=PACKET._replace(ttl=ttl)))}
+    assert held == {ttl for ttl in (63, 64, 65) if condition(FakePacket(packet=PACKET._replace(ttl=ttl)))}

@@ -16,7 +16,7 @@ from podpath.xtables.legality import ALL_TABLES
 from podpath.xtables.wording import Form
 
 
-class Seen(Protocol):
+class PacketSeen(Protocol):
     """What a match may look at (`struct sk_buff`)."""
 
     @property
@@ -32,10 +32,10 @@ class Seen(Protocol):
         """What the link layer addressed it to: `host`, `otherhost`, `broadcast`, `multicast`."""
 
 
-Condition = Callable[[Seen], bool]
+Condition = Callable[[PacketSeen], bool]
 
 
-class Option(NamedTuple):
+class OptionMeaning(NamedTuple):
     """One option of a match."""
 
     read: Callable[[str], Condition]
@@ -55,7 +55,7 @@ class MatchExtension:
     """A match (`-m NAME`) that looks at nothing but the packet."""
 
     name: str
-    options: Mapping[str, Option]
+    options: Mapping[str, OptionMeaning]
     """By their long names without dashes."""
     forms: tuple[Form, ...]
     """How `iptables -L` words it."""

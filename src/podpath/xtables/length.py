@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podpath.xtables.extension import Condition, MatchExtension, Option, Seen
+from podpath.xtables.extension import Condition, MatchExtension, OptionMeaning, PacketSeen
 from podpath.xtables.values import parse_range
 from podpath.xtables.wording import make_form
 
@@ -10,7 +10,7 @@ from podpath.xtables.wording import make_form
 def _read_length(text: str) -> Condition:
     low, high = parse_range(text, most=0xFFFF)
 
-    def has_length(seen: Seen) -> bool:
+    def has_length(seen: PacketSeen) -> bool:
         return low <= seen.packet.length <= high
 
     return has_length
@@ -18,6 +18,6 @@ def _read_length(text: str) -> Condition:
 
 MATCH = MatchExtension(
     name="length",
-    options={"length": Option(_read_length, draws=("0:60", "40:100", "52", "100:65535"))},
+    options={"length": OptionMeaning(_read_length, draws=("0:60", "40:100", "52", "100:65535"))},
     forms=(make_form("length", r"length (?P<no_length>!)?(?P<length>\S+)"),),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podpath.xtables.extension import Condition, MatchExtension, Option, Seen
+from podpath.xtables.extension import Condition, MatchExtension, OptionMeaning, PacketSeen
 from podpath.xtables.values import parse_mark
 from podpath.xtables.wording import make_form
 
@@ -10,7 +10,7 @@ from podpath.xtables.wording import make_form
 def _read_mark(text: str) -> Condition:
     value, mask = parse_mark(text)
 
-    def has_mark(seen: Seen) -> bool:
+    def has_mark(seen: PacketSeen) -> bool:
         return seen.mark & mask == value
 
     return has_mark
@@ -18,6 +18,6 @@ def _read_mark(text: str) -> Condition:
 
 MATCH = MatchExtension(
     name="mark",
-    options={"mark": Option(_read_mark, draws=("0x1", "0x2", "0x4000/0x4000", "0x0/0xff"))},
+    options={"mark": OptionMeaning(_read_mark, draws=("0x1", "0x2", "0x4000/0x4000", "0x0/0xff"))},
     forms=(make_form("mark", r"(?:mark|MARK) match (?:(?P<no_mark>!) )?(?P<mark>\S+)"),),
 )

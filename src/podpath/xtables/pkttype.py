@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from podpath.xtables.extension import Condition, MatchExtension, Option, Seen
+from podpath.xtables.extension import Condition, MatchExtension, OptionMeaning, PacketSeen
 from podpath.xtables.wording import make_form
 
 TYPES: Mapping[str, str] = {
@@ -19,7 +19,7 @@ def _read_type(name: str) -> Condition:
         raise ValueError(f"expected a packet type, saw {name!r}")
     wanted = TYPES[name]
 
-    def has_type(seen: Seen) -> bool:
+    def has_type(seen: PacketSeen) -> bool:
         return seen.pkt_type == wanted
 
     return has_type
@@ -27,6 +27,6 @@ def _read_type(name: str) -> Condition:
 
 MATCH = MatchExtension(
     name="pkttype",
-    options={"pkt-type": Option(_read_type, draws=("unicast", "broadcast", "multicast"))},
+    options={"pkt-type": OptionMeaning(_read_type, draws=("unicast", "broadcast", "multicast"))},
     forms=(make_form("pkttype", r"PKTTYPE (?P<no_pkt_type>!)?= (?P<pkt_type>\S+)"),),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from podpath.xtables.extension import Condition, MatchExtension, Option, Seen
+from podpath.xtables.extension import Condition, MatchExtension, OptionMeaning, PacketSeen
 from podpath.xtables.values import parse_integer
 from podpath.xtables.wording import make_form
 
@@ -65,7 +65,7 @@ def _read_dscp_class(text: str) -> Condition:
 
 
 def _compare(value: int, mask: int) -> Condition:
-    def has_tos(seen: Seen) -> bool:
+    def has_tos(seen: PacketSeen) -> bool:
         return seen.packet.tos & mask == value
 
     return has_tos
@@ -73,11 +73,11 @@ def _compare(value: int, mask: int) -> Condition:
 
 TOS = MatchExtension(
     name="tos",
-    options={"tos": Option(_read_tos, draws=("0x00/0xff", "0x10/0x3f", "0x10/0xff"), save=spell_tos)},
+    options={"tos": OptionMeaning(_read_tos, draws=("0x00/0xff", "0x10/0x3f", "0x10/0xff"), save=spell_tos)},
     forms=(make_form("tos", r"tos match\s*(?P<no_tos>!)?\s*(?P<tos>\S+)"),),
 )
 DSCP = MatchExtension(
     name="dscp",
-    options={"dscp": Option(_read_dscp, draws=("0x00", "0x04", "0x0a")), "dscp-class": Option(_read_dscp_class)},
+    options={"dscp": OptionMeaning(_read_dscp, draws=("0x00", "0x04", "0x0a")), "dscp-class": OptionMeaning(_read_dscp_class)},
     forms=(make_form("dscp", r"DSCP match (?P<no_dscp>!)?(?P<dscp>0x\S+)"),),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from podpath.xtables.extension import Condition, MatchExtension, Option, Seen
+from podpath.xtables.extension import Condition, MatchExtension, OptionMeaning, PacketSeen
 from podpath.xtables.values import parse_integer
 from podpath.xtables.wording import Form, make_form
 
@@ -15,7 +15,7 @@ _DRAWS = ("62", "63", "64")
 def _read_equal(text: str) -> Condition:
     number = parse_integer(text, most=MOST)
 
-    def is_equal(seen: Seen) -> bool:
+    def is_equal(seen: PacketSeen) -> bool:
         return seen.packet.ttl == number
 
     return is_equal
@@ -24,7 +24,7 @@ def _read_equal(text: str) -> Condition:
 def _read_less(text: str) -> Condition:
     number = parse_integer(text, most=MOST)
 
-    def is_less(seen: Seen) -> bool:
+    def is_less(seen: PacketSeen) -> bool:
         return seen.packet.ttl < number
 
     return is_less
@@ -33,7 +33,7 @@ def _read_less(text: str) -> Condition:
 def _read_greater(text: str) -> Condition:
     number = parse_integer(text, most=MOST)
 
-    def is_greater(seen: Seen) -> bool:
+    def is_greater(seen: PacketSeen) -> bool:
         return seen.packet.ttl > number
 
     return is_greater
@@ -50,19 +50,19 @@ def _word(name: str) -> Iterator[Form]:
 TTL = MatchExtension(
     name="ttl",
     options={
-        "ttl-eq": Option(_read_equal, _DRAWS),
-        "ttl-lt": Option(_read_less, _DRAWS, negatable=False),
-        "ttl-gt": Option(_read_greater, _DRAWS, negatable=False),
-        "ttl": Option(_read_equal),
+        "ttl-eq": OptionMeaning(_read_equal, _DRAWS),
+        "ttl-lt": OptionMeaning(_read_less, _DRAWS, negatable=False),
+        "ttl-gt": OptionMeaning(_read_greater, _DRAWS, negatable=False),
+        "ttl": OptionMeaning(_read_equal),
     },
     forms=tuple(_word("ttl")),
 )
 HL = MatchExtension(
     name="hl",
     options={
-        "hl-eq": Option(_read_equal),
-        "hl-lt": Option(_read_less, negatable=False),
-        "hl-gt": Option(_read_greater, negatable=False),
+        "hl-eq": OptionMeaning(_read_equal),
+        "hl-lt": OptionMeaning(_read_less, negatable=False),
+        "hl-gt": OptionMeaning(_read_greater, negatable=False),
     },
     forms=tuple(_word("hl")),
 )

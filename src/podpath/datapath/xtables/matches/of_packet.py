@@ -5,7 +5,7 @@ from __future__ import annotations
 from podpath.datapath.netfilter.state import Check, HookState
 from podpath.datapath.xtables.context import MatchCompiler, OptionCompiler, RuleContext, compile_options
 from podpath.node.netfilter import Match, MatchOption
-from podpath.xtables.extension import MatchExtension, Option
+from podpath.xtables.extension import MatchExtension, OptionMeaning
 
 
 def make_compiler(extension: MatchExtension) -> MatchCompiler:
@@ -18,7 +18,7 @@ def make_compiler(extension: MatchExtension) -> MatchCompiler:
     return compile_match
 
 
-def _compile_by(known: Option) -> OptionCompiler:
+def _compile_by(known: OptionMeaning) -> OptionCompiler:
     def compile_option(option: MatchOption, context: RuleContext) -> Check:
         del context
         if len(option.values) != known.words:
