@@ -42,7 +42,7 @@ def read_records(
     source: Source, packets: Packets, rows: Sequence[int], devices: Mapping[int, str], wrong: Collection[int]
 ) -> Reading:
     """Return the records of a capture's rows, a line of the source each; packets in `wrong` have a wrong outer checksum."""
-    reader = _Reader(source, packets, rows, devices)
+    reader = _PacketReader(source, packets, rows, devices)
     records: list[Record] = []
     gaps: list[Gap] = []
     for at, row in enumerate(rows):
@@ -60,7 +60,7 @@ def read_records(
     return Reading(tuple(records), tuple(gaps))
 
 
-class _Reader:
+class _PacketReader:
     """Makes records of the packets of one capture. Local to `read_records`."""
 
     def __init__(self, source: Source, packets: Packets, rows: Sequence[int], devices: Mapping[int, str]) -> None:

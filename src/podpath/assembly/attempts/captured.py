@@ -10,15 +10,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from podpath.assembly.captures.conversations import TcpCapture, foreign_answers, is_copy, tcp_flags
+from podpath.assembly.captures.conversations import TcpCapture, foreign_answers, is_copy
+from podpath.capture.observations import RESEND_AFTER, opening
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.failures import Ending, FailureKind, Result
 from podpath.net.packet import Packet
 from podpath.node.case import Sighting
 
-_RESEND_AFTER = 0.15
-"""Seconds: TCP_RTO_MIN is 200 ms (include/net/tcp.h v6.12); captures are off by less than a quarter of it."""
 _SYN_ACK = protocols.SYN | protocols.ACK
 
 
@@ -47,7 +46,7 @@ def find_failures(connections: Iterable[TcpCapture], packets: Sequence[Sighting]
     found: dict[tuple[object, ...], Failure] = {}
     answers: dict[tuple[int, Address, int], list[Sighting]] = {}
     for seen in packets:
-        if seen.packet.protocol == protocols.TCP and tcp_flags(seen.packet) == _SYN_ACK:
+        if opening(seen.packet) == _SYN_ACK:
             answers.setdefault((seen.capture, seen.packet.dst, seen.packet.dport), []).append(seen)
     for connection in connections:
         if connection.original is not None:
@@ -93,14 +92,14 @@ def _is_refused(view: _View) -> tuple[Sighting, str] | None:
 def _is_client_reset(view: _View) -> tuple[Sighting, str] | None:
     if not _answered(view.connection):
         return None
-    sent = [seen for seen in view.connection.forward if tcp_flags(seen.packet) != protocols.SYN]
+    sent = [seen for seen in view.connection.forward if opening(seen.packet) != protocols.SYN]
     if sent and sent[0].packet.flags & protocols.RST:
         return sent[0], "the client resets the connection right after the SYN-ACK"
     return None
 
 
 def _is_syn_repeated(view: _View) -> tuple[Sighting, str] | None:
-    syns = [seen for seen in view.connection.forward if tcp_flags(seen.packet) == protocols.SYN]
+    syns = [seen for seen in view.connection.forward if opening(seen.packet) == protocols.SYN]
     again = _sent_again(syns)
     if again is None:
         return None
@@ -110,8 +109,8 @@ def _is_syn_repeated(view: _View) -> tuple[Sighting, str] | None:
 
 
 def _is_syn_ack_repeated(view: _View) -> tuple[Sighting, str] | None:
-    answers = [seen for seen in view.connection.backward if tcp_flags(seen.packet) == _SYN_ACK]
-    acks = [seen for seen in view.connection.forward if tcp_flags(seen.packet) == protocols.ACK]
+    answers = [seen for seen in view.connection.backward if opening(seen.packet) == _SYN_ACK]
+    acks = [seen for seen in view.connection.forward if opening(seen.packet) == protocols.ACK]
     again = _sent_again(answers)
     if again is not None and acks:
         return again, "the SYN-ACK comes again: the server did not get the handshake's ACK"
@@ -138,7 +137,7 @@ def _is_lost_inside(view: _View) -> tuple[Sighting, str] | None:
         return None
     further = connection.copy.forward + connection.copy.elsewhere if connection.copy is not None else connection.elsewhere
     further = [seen for seen in further if seen.link != connection.syn.link and seen.direction == "out"]
-    later = [seen for seen in connection.forward if tcp_flags(seen.packet) != protocols.SYN]
+    later = [seen for seen in connection.forward if opening(seen.packet) != protocols.SYN]
     if not further or len(later) < 2 or any(_goes_on(seen, further) for seen in later):
         return None
     out = further[0].link
@@ -168,7 +167,7 @@ _TESTS: tuple[tuple[Result, Callable[[_View], tuple[Sighting, str] | None]], ...
 
 
 def _answered(connection: TcpCapture) -> bool:
-    return any(tcp_flags(seen.packet) == _SYN_ACK for seen in connection.backward)
+    return any(opening(seen.packet) == _SYN_ACK for seen in connection.backward)
 
 
 def _acknowledged(connection: TcpCapture, sent: Sighting) -> bool:
@@ -182,7 +181,7 @@ def _sent_again(same: Sequence[Sighting]) -> Sighting | None:
     for one, other in pairwise(same):
         if one.time is None or other.time is None:
             continue
-        if abs(other.time - one.time) >= _RESEND_AFTER:
+        if abs(other.time - one.time) >= RESEND_AFTER:
             return other
     timeless = [seen for seen in same if seen.time is None]
     return timeless[-1] if len(timeless) > 2 else None

@@ -10,13 +10,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from podpath.capture.observations import Endpoint, opening
 from podpath.net import protocols
-from podpath.net.addresses import Address
-from podpath.net.packet import Packet
 from podpath.node.case import Sighting
 
-Endpoint = tuple[Address, int]
-_FLAGS = protocols.SYN | protocols.ACK | protocols.RST | protocols.FIN
 COPY_WITHIN = 0.1
 """Seconds between a packet and its copy on another device: forwarding takes microseconds, a retransmission 200 ms or more."""
 
@@ -41,11 +38,6 @@ class TcpCapture:
     """The connection that it is such a copy of."""
 
 
-def tcp_flags(packet: Packet) -> int:
-    """Return the flags that open, answer and close a connection."""
-    return packet.flags & _FLAGS
-
-
 def gather_connections(sightings: Iterable[Sighting]) -> list[TcpCapture]:
     """Return the TCP connections whose beginning a capture shows, in order of their first SYN, joined with their copies."""
     connections: dict[tuple[int, Endpoint, Endpoint], TcpCapture] = {}
@@ -55,7 +47,7 @@ def gather_connections(sightings: Iterable[Sighting]) -> list[TcpCapture]:
         if packet.protocol != protocols.TCP or packet.fragment:
             continue
         source, target = (packet.src, packet.sport), (packet.dst, packet.dport)
-        if tcp_flags(packet) == protocols.SYN:
+        if opening(packet) == protocols.SYN:
             known = connections.get((seen.capture, source, target))
             if known is None:
                 known = TcpCapture(capture=seen.capture, client=source, server=target, syn=seen)

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from podpath.capture.columns import TYPES
 from podpath.capture.files.index import Bytes, Offsets
-from podpath.capture.text.shape import DIGITS, JOINT, TEXTS, Shape, join_lines, read_shape
+from podpath.capture.text.shape import DIGITS, JOINT, TEXTS, LineShape, join_lines, read_shape
 from podpath.net.addresses import Address
 from podpath.net.protocols import ICMPV6, UDP
 
@@ -215,7 +215,7 @@ def _read_page(data: Bytes, names: Names) -> Page:
 class _Lines:
     """The lines of a page that are packets by their shapes: their fields, as columns of numbers."""
 
-    def __init__(self, data: Bytes, numbers: _Numbers, shapes: Sequence[Shape], shape: Offsets) -> None:
+    def __init__(self, data: Bytes, numbers: _Numbers, shapes: Sequence[LineShape], shape: Offsets) -> None:
         """Take a page's numbers, its shapes, and which of them each line has."""
         self._text = data.tobytes().decode("latin-1")
         self._shapes = shapes

@@ -72,7 +72,7 @@ _GOES_ON = re.compile(rf"\n(?=[ \t])(?!{_START})", re.VERBOSE)
 _DIRECTIONS = {"In": SENT_HERE, "Out": OUTGOING, "B": BROADCAST, "M": MULTICAST, "P": OTHER_HOST}
 
 
-class Shape(NamedTuple):
+class LineShape(NamedTuple):
     """What all lines of one shape have in common."""
 
     text: str
@@ -96,13 +96,13 @@ def join_lines(shapes: str) -> str:
 
 
 @lru_cache(maxsize=1 << 14)  # the same shapes come on every page
-def read_shape(text: str) -> Shape:
+def read_shape(text: str) -> LineShape:
     """Say what the lines of a shape show, and where."""
     found = _PACKET.fullmatch(text)
     if found is None:
-        return Shape(text, packet=False)
+        return LineShape(text, packet=False)
     stamped, permitted = found["tsval"] is not None, found["sack"] is not None
-    return Shape(
+    return LineShape(
         text,
         packet=True,
         numbers=tuple(_find_number(text, found.start(name)) for name in DIGITS),

@@ -75,14 +75,14 @@ def recognise_tcpdump(source: Source) -> int:
 
 def read_tcpdump(source: Source) -> Reading:
     """Read all packets; what stands between them is kept as headings and gaps."""
-    reader = _Reader(source)
+    reader = _PrintedPackets(source)
     index = 0
     while index < len(source.lines):
         index = reader.step(index) if source.lines[index] else index + 1  # of long captures few lines are shown
     return reader.ledger.close("a packet")
 
 
-class _Reader:
+class _PrintedPackets:
     """Goes through one capture's lines. Local to `read_tcpdump`."""
 
     def __init__(self, source: Source) -> None:
