@@ -336,12 +336,12 @@ def _judge_later(server: Place, seen: Packet, trace: Trace, place: Place, packet
 
 def _takes_datagram(netns: Netns, packet: Packet) -> bool:
     """Tell whether a socket is listed that takes a datagram from anybody."""
-    return packet.protocol == protocols.UDP and netns.sockets.complete and _listens(netns, packet)
+    return packet.protocol == protocols.UDP and netns.shows_sockets(protocols.UDP) and _listens(netns, packet)
 
 
 def _listens(netns: Netns, packet: Packet) -> bool:
     """Tell whether a socket takes the packet; with no whole listing of sockets one is presumed to."""
-    if packet.protocol in _ECHO or not netns.sockets.complete:
+    if packet.protocol in _ECHO or not netns.shows_sockets(packet.protocol):
         return True
     return any(
         socket.protocol == packet.protocol

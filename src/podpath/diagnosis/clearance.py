@@ -133,10 +133,11 @@ def _find_unshown(node: Node, walked: Sequence[Walked], passed: Iterable[str]) -
         for branch in one.conversation.branches
         if branch.traces and isinstance(branch.traces[0].outcome, Delivered)
     }  # fmt: skip
-    for name in sorted({name for name, protocol in delivered if protocol in _WITH_SOCKETS}):
-        sockets = node.namespaces[name].sockets
-        if not sockets.complete:
-            yield NotShown(what="the listening sockets", netns=name, ask=sockets.ask)
+    hidden = {
+        name for name, protocol in delivered if protocol in _WITH_SOCKETS and not node.namespaces[name].shows_sockets(protocol)
+    }
+    for name in sorted(hidden):
+        yield NotShown(what="the listening sockets", netns=name, ask=node.namespaces[name].sockets.ask)
 
 
 _WITH_SOCKETS = frozenset({6, 17})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from podpath.net import protocols
 from podpath.net.addresses import Address, Family, IfName
 from podpath.net.provenance import Fact, Inferred, Known, Listing, Option, Span, Unknown
 from podpath.node.links import FdbEntry, InterfaceAddress, Link, Neighbour, OvsBridge
@@ -52,10 +53,16 @@ class Netns:
     """Native tables; those of iptables are in `netfilter`."""
     conntrack: Listing[ConntrackEntry] = Listing((), False, "conntrack -L -o extended,id")
     sockets: Listing[Socket] = Listing((), False, "ss -tuln")
+    socket_protocols: frozenset[int] = frozenset({protocols.TCP, protocols.UDP})
+    """Protocols whose sockets the listing shows, where it is whole: `ss -tln` says nothing of UDP."""
     counters: Mapping[str, Known[int]] = field(default_factory=dict)
     """What the kernel counted (`nstat -as`), by nstat's names."""
     inferred: Inferred | None = None
     """Why the namespace is taken to exist where no listing shows it."""
+
+    def shows_sockets(self, protocol: int) -> bool:
+        """Tell whether a socket of the protocol that is not listed is not there."""
+        return self.sockets.complete and protocol in self.socket_protocols
 
     def sysctl(self, key: str, default: str, options: tuple[tuple[str, str], ...] = ()) -> Fact[str]:
         """Return a sysctl's value, or the question for it.

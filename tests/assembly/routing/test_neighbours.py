@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from podpath.assembly.case import assemble_case
 from podpath.evidence.records import NeighbourRecord
+from podpath.net import protocols
 from tests.assembly.evidence_text import Output, address, alternative_of, by_hand, case_of
 
 NEIGHBOURS = """
@@ -47,3 +50,22 @@ def test_sockets() -> None:
     listed = case_of(Output("ss -tuln", text), Output("ss -tuln", text)).node.host.sockets
     assert listed.complete
     assert [(item.protocol, item.port, item.local) for item in listed.items] == [(6, 10250, None)]
+
+
+@pytest.mark.parametrize(
+    ("command", "shown"),
+    [
+        ("ss -tuln", {protocols.TCP, protocols.UDP}),
+        ("ss -ln", {protocols.TCP, protocols.UDP}),
+        ("ss -tlnp", {protocols.TCP}),
+        ("netstat -lnu", {protocols.UDP}),
+        ("ss -lx", set()),
+        ("ss -tn", set()),
+    ],
+)
+def test_a_listing_of_sockets_speaks_for_its_protocols(command: str, shown: set[int]) -> None:
+    """`ss -tln` does not show that nobody listens on a UDP port."""
+    text = "Netid State  Recv-Q Send-Q Local Address:Port Peer Address:Port\ntcp   LISTEN 0 128 0.0.0.0:22 0.0.0.0:*"
+    host = case_of(Output(command, text)).node.host
+
+    assert {protocol for protocol in (protocols.TCP, protocols.UDP) if host.shows_sockets(protocol)} == shown

@@ -47,6 +47,8 @@ class NetnsDraft:
     neighbours: list[Neighbour] = field(default_factory=list)
     fdb: list[FdbEntry] = field(default_factory=list)
     sockets: list[Socket] = field(default_factory=list)
+    socket_protocols: frozenset[int] = frozenset()
+    """Protocols whose sockets a whole listing shows."""
     sysctls: dict[str, Fact[str]] = field(default_factory=dict)
     sysctls_complete: bool = False
     counters: dict[str, Known[int]] = field(default_factory=dict)
@@ -105,6 +107,7 @@ class NetnsDraft:
             neighbours=self._list("neigh", tuple(self.neighbours)),
             fdb=self._list("fdb", tuple(self.fdb)),
             sockets=self._list("sockets", tuple(self.sockets)),
+            socket_protocols=self.socket_protocols,
             sysctls=dict(self.sysctls),
             sysctls_complete=self.sysctls_complete,
             counters=dict(self.counters),

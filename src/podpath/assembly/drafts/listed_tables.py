@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from podpath.assembly.drafts.draft import NetnsDraft, NodeDraft
-from podpath.assembly.scenes.completeness import listed_families, lists_all
+from podpath.assembly.scenes.completeness import listed_families, listed_protocols, lists_all
 from podpath.assembly.scenes.scene import Evidence
 from podpath.evidence.records import (
     AddressRecord,
@@ -46,6 +46,8 @@ def settle_completeness(draft: NodeDraft, evidence: Evidence) -> None:
                 draft.netns(scene.netns).spans.setdefault(kind, first.span)
             if kind != "route" and lists_all(scene, kind) and 4 in listed_families(scene):
                 draft.netns(scene.netns).complete.add(kind)
+                if kind == "sockets":
+                    draft.netns(scene.netns).socket_protocols |= listed_protocols(scene)
     for netns in draft.namespaces.values():
         if _lists_routes(netns, 4):
             netns.complete.add("route")

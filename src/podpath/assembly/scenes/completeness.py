@@ -5,14 +5,20 @@ Only then does "it is not there" mean anything: a walk takes a whole routing tab
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from podpath.assembly.scenes.scene import Scene
 from podpath.evidence.commands import command
 from podpath.evidence.commands.command import parse_family
 from podpath.evidence.records import LinkRecord, SysctlRecord
+from podpath.net import protocols
 from podpath.net.addresses import Family
 
 _OBJECTS = frozenset({"address", "link", "route", "rule", "neigh", "fdb", "vlan"})
 """Objects of ip(8) and bridge(8)."""
+_SOCKET_LETTERS = {"t": protocols.TCP, "u": protocols.UDP}
+_OTHER_SOCKETS = frozenset("wxdS")
+"""Letters of ss(8) and netstat(8) that ask for raw, Unix, DCCP and SCTP sockets."""
 _WHOLE_SYSCTLS = 200
 """`sysctl -a` prints over 400 keys under net. alone in any namespace; nobody types so many."""
 
@@ -34,6 +40,18 @@ def shows_output(scene: Scene) -> bool:
     return any(line.strip() for line in scene.source.lines) and not (
         scene.source.prompt and scene.source.lines[0].lstrip().startswith(scene.source.prompt)
     )
+
+
+def listed_protocols(scene: Scene) -> frozenset[int]:
+    """Return the protocols whose sockets `ss` or `netstat` was asked for: those of its letters, TCP and UDP without any."""
+    letters = _letters(scene.command.arguments)
+    chosen = frozenset(protocol for letter, protocol in _SOCKET_LETTERS.items() if letter in letters)
+    return chosen if chosen or letters & _OTHER_SOCKETS else frozenset(_SOCKET_LETTERS.values())
+
+
+def _letters(arguments: Sequence[str]) -> frozenset[str]:
+    short = [word for word in arguments if word.startswith("-") and not word.startswith("--")]
+    return frozenset("".join(short))
 
 
 def listed_tables(scene: Scene) -> tuple[str, ...]:
@@ -93,7 +111,7 @@ def _lists_other(scene: Scene, kind: str) -> bool:
     if kind == "modules":
         return program == "lsmod" or (not program and any(line.startswith("Module ") for line in scene.source.lines[:3]))
     if kind == "sockets":
-        letters = {letter for word in arguments if word.startswith("-") and not word.startswith("--") for letter in word}
+        letters = _letters(arguments)
         shows_listening = "l" in letters or ("a" in letters and not (program == "netstat" and "g" in letters))
         return program in {"ss", "netstat"} and shows_listening and all(word.startswith("-") for word in arguments)
     return False

@@ -24,10 +24,10 @@ def compile_match(match: Match, context: RuleContext) -> tuple[Check, ...]:
         packet = state.skb.packet
         if packet.protocol not in PROTOCOLS:
             return False
-        listing = state.skb.netns.sockets
-        found = [entry for entry in listing.items if _fits(entry, state, wildcard="nowildcard" in names)]
+        netns = state.skb.netns
+        found = [entry for entry in netns.sockets.items if _fits(entry, state, wildcard="nowildcard" in names)]
         if not found:
-            return False if listing.complete else doubt
+            return False if netns.shows_sockets(packet.protocol) else doubt
         # `ss` says of no socket whether it is transparent.
         return doubt if "transparent" in names else True
 

@@ -42,13 +42,13 @@ def compile_target(target: Target, context: RuleContext) -> Act:
 
 
 def _listens(state: HookState, address: Address, port: int, context: RuleContext) -> bool:
-    packet, listing = state.skb.packet, state.skb.netns.sockets
-    for entry in listing.items:
+    packet, netns = state.skb.packet, state.skb.netns
+    for entry in netns.sockets.items:
         if (entry.protocol, entry.port) != (packet.protocol, port):
             continue
         if entry.local is None or address.is_unspecified or entry.local in {address, packet.dst}:
             return True
-    if listing.complete:
+    if netns.shows_sockets(packet.protocol):
         return False
     options = (Option(True, "a transparent socket listens there"), Option(False, "nobody listens there"))
     name = f"a transparent socket listens on port {port} in netns {context.netns}"
