@@ -8,6 +8,7 @@ for each other way, which gives the case's alternatives.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 from podpath.assembly.attempts.captured import find_failures
@@ -36,11 +37,12 @@ from podpath.assembly.routing.tables import TableNumbers
 from podpath.assembly.scenes.deeds import list_deeds, read_effects
 from podpath.assembly.scenes.labels import Standing
 from podpath.assembly.scenes.scene import Evidence
-from podpath.evidence.records import MessageRecord, Reading, StatementRecord, SysctlRecord
+from podpath.evidence.records import MessageRecord, Reading, SettingsRecord, StatementRecord, SysctlRecord
 from podpath.net.addresses import Address
 from podpath.net.firewall import TypedRule
 from podpath.net.messages import Message
 from podpath.net.provenance import Gap, Source
+from podpath.net.settings import SettingsFile
 from podpath.node.case import Alternative, Attempt, Case, ConfiguredSysctl, Stated
 
 MOST_ALTERNATIVES = 12
@@ -89,6 +91,7 @@ def assemble_case(read: Iterable[tuple[Source, Reading]], asked: tuple[Address, 
         stated=tuple(_list_statements(evidence)),
         shifts=list_shifts(evidence),
         configured=tuple(_list_configured(evidence)),
+        files=tuple(_list_files(evidence)),
         objects=tuple(list_objects(evidence)),
         gaps=tuple(gaps),
     )
@@ -107,6 +110,13 @@ def _list_configured(evidence: Evidence) -> Iterator[ConfiguredSysctl]:
     for scene, record in evidence.records(SysctlRecord):
         if record.configured and scene.standing < Standing.AFTER:
             yield ConfiguredSysctl(key=record.key.replace("/", "."), value=record.value.strip(), span=record.span)
+
+
+def _list_files(evidence: Evidence) -> Iterator[SettingsFile]:
+    """Yield configuration files, but for those of a good one: what is wrong in a later file is wrong still."""
+    for scene, record in evidence.records(SettingsRecord):
+        if scene.standing < Standing.GOOD:
+            yield replace(record.file, netns=scene.netns)
 
 
 def _list_messages(evidence: Evidence) -> Iterator[Message]:

@@ -32,7 +32,16 @@ from podpath.checks.conntrack import (
     untracked,
     untranslated_entry,
 )
-from podpath.checks.dns import dns_forward, external_name, host_network_dns, pod_loopback_resolver
+from podpath.checks.dns import (
+    dns_forward,
+    external_name,
+    host_network_dns,
+    name_server_address,
+    pod_loopback_resolver,
+    resolver_unusable,
+    zone_record,
+    zone_taken,
+)
 from podpath.checks.dns.messages import ROWS as DNS
 from podpath.checks.finding import Finding
 from podpath.checks.host import cloud_deny, managed_by_host, queue_overrun, state_changed
@@ -43,8 +52,10 @@ from podpath.checks.links import (
     arp_ignore,
     arp_off,
     bond_slave_down,
+    bridge_port_addressed,
     bridge_port_blocked,
     checksum_received,
+    configured_address_wrong,
     configured_device_missing,
     duplicate_address,
     enslaved_route,
@@ -52,11 +63,13 @@ from podpath.checks.links import (
     gateway_silent,
     gratuitous_arp,
     lease_given_twice,
+    lease_range_outside,
     mac_flap,
     macvlan_parent,
     neighbour_failed,
     own_address_received,
     pod_outside_bridge,
+    program_device_missing,
     uplink_down,
     veth_without_bridge,
     virtual_switch_drops_mac,
@@ -103,6 +116,7 @@ from podpath.checks.netfilter.messages import ROWS as NETFILTER
 from podpath.checks.routing import (
     device_forwarding,
     forwarding_switched_off,
+    gateway_outside_network,
     ip_forward,
     martian_source,
     networks_overlap,
@@ -309,6 +323,15 @@ MODULES: tuple[ModuleType, ...] = (
     lease_given_twice,
     uplink_down,
     configured_device_missing,
+    gateway_outside_network,
+    bridge_port_addressed,
+    configured_address_wrong,
+    program_device_missing,
+    lease_range_outside,
+    zone_record,
+    zone_taken,
+    name_server_address,
+    resolver_unusable,
     bond_slave_down,
     gateway_silent,
     pod_outside_bridge,

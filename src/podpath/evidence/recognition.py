@@ -17,6 +17,7 @@ from podpath.evidence.bridge import link as bridge_link
 from podpath.evidence.bridge import vlan as bridge_vlan
 from podpath.evidence.cilium import config as cilium_config
 from podpath.evidence.cilium import status as cilium_status
+from podpath.evidence.configuration.reader import find_settings
 from podpath.evidence.docker import inspect as docker_inspect
 from podpath.evidence.docker import ps as docker_ps
 from podpath.evidence.documents import deeds
@@ -59,7 +60,7 @@ from podpath.evidence.nft import text as nft_text
 from podpath.evidence.nft import trace as nft_trace
 from podpath.evidence.ovs import bond as ovs_bond
 from podpath.evidence.ovs import vsctl as ovs_vsctl
-from podpath.evidence.records import MessageRecord, Reading
+from podpath.evidence.records import MessageRecord, Reading, SettingsRecord
 from podpath.evidence.tcpdump import output as tcpdump
 from podpath.net.provenance import Gap, GapKind, Source, Span
 
@@ -133,6 +134,15 @@ FORMATS: tuple[Format, ...] = (
     typed.FORMAT,
 )
 """All formats. Rows of one family of tools stand together."""
+CONFIGURATIONS = (
+    configured.FORMAT,
+    *kubernetes_files.FORMATS,
+    corefile.FORMAT,
+    manifest.FORMAT,
+    cni.FORMAT,
+    component_log.FORMAT,
+)
+"""Formats of files, which may be read as settings beside; a file may look like a log to a reader that takes anything."""
 LONG = 5000
 """Lines of a list (rules, connections, routes) from which only those that its reader could not read are searched for messages."""
 
@@ -153,8 +163,12 @@ def read(source: Source) -> Reading | None:
     found = recognise(source) if not is_quoted(source) else None
     if found is None:
         said = find_messages(source)
-        return _read_messages(source, said) if said else None
+        shown = find_settings(source) if not is_quoted(source) else None
+        reading = _read_messages(source, said) if said or shown is not None else None
+        return reading if reading is None or shown is None else _add_settings(reading, shown)
     reading = _set_aside(found, found.read(source))
+    shown = find_settings(source) if found in CONFIGURATIONS else None
+    reading = reading if shown is None else _add_settings(reading, shown)
     said = _find_unread(source, reading) if len(source.lines) > LONG and found.decides else find_messages(source)
     return _add_messages(reading, said) if said else reading
 
@@ -184,6 +198,17 @@ def _read_messages(source: Source, said: Sequence[MessageRecord]) -> Reading:
         if line.strip() and number not in told:
             gaps.append(Gap(Span(source, number, number), UNKNOWN_LINE))
     return Reading(tuple(said), tuple(gaps))
+
+
+def _add_settings(reading: Reading, shown: SettingsRecord) -> Reading:
+    """Add a configuration file to what was read: lines of a kind that is known are no gaps."""
+    told = (
+        {line for one in shown.file.settings for line in range(one.span.line, one.span.last_line + 1)}
+        if shown.file.kind
+        else set()
+    )
+    gaps = tuple(gap for gap in reading.gaps if gap.span.line != gap.span.last_line or gap.span.line not in told)
+    return Reading((*reading.records, shown), gaps)
 
 
 def _add_messages(reading: Reading, said: Sequence[MessageRecord]) -> Reading:

@@ -15,6 +15,7 @@ from podpath.net.failures import Result
 from podpath.net.messages import MessageKind
 from podpath.net.packet import Packet
 from podpath.net.provenance import Gap, Span
+from podpath.net.settings import SettingsFile
 from podpath.net.statements import Statement
 
 
@@ -56,6 +57,13 @@ class StatementRecord(Record):
     """Something that an output states of the host and that no walk asks for."""
 
     statement: Statement
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettingsRecord(Record):
+    """A configuration file, or a part of one, with what it sets."""
+
+    file: SettingsFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

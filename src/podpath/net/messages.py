@@ -131,6 +131,8 @@ class MessageKind(StrEnum):
     UPSTREAM_REFUSES = "upstream refuses"
     RESOLVER_IS_LOOPBACK = "resolver is loopback"
     NAME_SERVER_NOT_BOUND = "name server not bound"
+    NAME_FAILS = "name fails"
+    ANSWERED_BY_CLUSTER = "answered by cluster"
 
     # Meshes and TLS
     SECRET_NOT_SUPPLIED = "secret not supplied"  # noqa: S105 - a kind of message

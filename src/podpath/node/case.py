@@ -14,6 +14,7 @@ from podpath.net.messages import Message
 from podpath.net.packet import Packet
 from podpath.net.probe import Probe
 from podpath.net.provenance import Gap, Span
+from podpath.net.settings import SettingsFile
 from podpath.net.statements import Statement
 from podpath.net.technologies import Technology
 from podpath.node.node import Node
@@ -230,6 +231,8 @@ class Case:
     """What files in the evidence set sysctls to."""
     shifts: tuple[Shift, ...] = ()
     """What differs between outputs of two states."""
+    files: tuple[SettingsFile, ...] = ()
+    """Configuration files as the evidence shows them, in its order."""
     objects: tuple[ApiObject, ...] = ()
     """Objects of Kubernetes, its plugins and Docker as outputs and files state them, in the order of the evidence."""
     complaints: tuple[Complaint, ...] = ()

@@ -104,7 +104,7 @@ def _takes_foreign(block: Block, context: Context, shape: Shape) -> bool:
     if not block.lines:
         return not context.after_blank or block.program in shape.programs
     if block.shape is None:
-        return not context.after_blank
+        return not context.after_blank or (context.fenced and shape.name == "configuration")
     if block.program in shape.programs and (block.shape.blanks or not context.after_blank):
         return True
     return block.shape.name == "component log" and block.typed is not None and not context.after_blank

@@ -165,6 +165,15 @@ SHAPES: tuple[Shape, ...] = (
            r"[A-Z][\w /-]*: {2,}", nested=True),
     _shape("manifest", "kubectl cat", r"apiVersion: \S+$|kind: [A-Z]\w+$", r"[A-Za-z][\w./-]*:(?: .*)?$|---$|- ", nested=True),
     _shape("cni", "cat", r'"cniVersion": ', nested=True),
+    _shape("configuration", "cat less more nano vi vim sudoedit tail head grep sed",
+           r"iface \S+ inet6? (?:static|dhcp|manual|loopback|auto|ppp)\b|(?:auto|allow-hotplug) [a-z][\w.-]*(?: [a-z][\w.-]*)?$|"
+           r"zone \"[^\"]+\"(?: IN)? \{|subnet \S+ netmask \S+ \{|vrrp_instance \S+ \{|"
+           r"\[(?:Match|Network|NetDev|Unit|Service|Interface|Peer|Resolve|connection|ipv4|ipv6)\]$|"
+           r"dhcp-range=\S|dev (?:tun|tap)\d*$|ifconfig \d+(?:\.\d+){3} \d+(?:\.\d+){3}$|persist-(?:tun|key)$",
+           r"(?:address|netmask|gateway|network|broadcast|metric|mtu|dns-\S+|(?:pre-|post-)?(?:up|down)|bridge[_-]\S+|bond[_-]\S+|"
+           r"hwaddress|pointopoint|scope|wpa-\S+|remote|port|proto|secret|cipher|keepalive|ping(?:-restart)?|user|group|verb|ca|"
+           r"cert|key|dh|push|route|server|topology|tls-\S+|comp-lzo|daemon|nobind|local|float|log(?:-append)?)(?: \S.*)?$|"
+           r"[A-Za-z][\w.-]*\s*=.*|[\w-]+ .*;$|[}{]+;?$|#.*|;.*", nested=True, blanks=True),
 )  # fmt: skip
 """In the order they are asked; the first that a line fits is its shape."""
 

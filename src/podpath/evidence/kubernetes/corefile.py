@@ -43,34 +43,44 @@ def read_corefile(source: Source) -> Reading:
 
 
 def grow_corefile(lines: Iterable[tuple[str, Span]], span: Span) -> Tree:
-    """Make a list of server blocks with `zones` and `plugins`: each plugin the list of its words."""
+    """Make a list of server blocks with `zones` and `plugins`: each plugin the list of its words.
+
+    `options` are the lines within a plugin's own braces, the plugin's name before their words.
+    """
     blocks: list[Tree] = []
     zones: Tree | None = None
     plugins: list[Tree] = []
+    options: list[Tree] = []
     depth = 0
     for line, place in lines:
         text = line.partition("#")[0].strip()
         served = _SERVER.match(text) if depth == 0 else None
         if served is not None:
-            zones, plugins, depth = Tree(value=served["zones"], span=place), [], 1
+            zones, plugins, options, depth = Tree(value=served["zones"], span=place), [], [], 1
         elif text == "}":
             depth -= 1
             if depth == 0 and zones is not None:
-                blocks.append(_make_block(zones, plugins, span))
+                blocks.append(_make_block(zones, plugins, options, span))
                 zones = None
         elif text:
             words = text.removesuffix("{").split()
             entry = Tree(value=tuple(Tree(value=word, span=place) for word in words), span=place)
             if depth <= 1:
                 plugins.append(entry)
+            elif plugins:
+                options.append(Tree(value=(plugins[-1].items[0], *entry.items), span=place))
             depth += text.endswith("{")
     if plugins and (zones is not None or not blocks):
-        blocks.append(_make_block(zones or Tree(value="", span=span), plugins, span))
+        blocks.append(_make_block(zones or Tree(value="", span=span), plugins, options, span))
     return Tree(value=tuple(blocks), span=span)
 
 
-def _make_block(zones: Tree, plugins: list[Tree], span: Span) -> Tree:
-    fields = {"zones": zones, "plugins": Tree(value=tuple(plugins), span=zones.span)}
+def _make_block(zones: Tree, plugins: list[Tree], options: list[Tree], span: Span) -> Tree:
+    fields = {
+        "zones": zones,
+        "plugins": Tree(value=tuple(plugins), span=zones.span),
+        "options": Tree(value=tuple(options), span=zones.span),
+    }
     return Tree(value=fields, span=Span(span.source, zones.span.line, zones.span.line))
 
 

@@ -7,7 +7,7 @@ object of its own, as does what an annotation holds of the last `kubectl apply`,
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
 from podpath.evidence.kubernetes.corefile import grow_corefile
@@ -28,6 +28,7 @@ _FIELD = re.compile(
     r"cidr|blockSize|loadBalancer|externalIPs|ipFamilies|ipFamilyPolicy|externalName|containerStatuses|podIP|nodeName)\"?:"
 )
 _SHAPED = re.compile(r"\s*(?:- )*(?:\"?[\w./-]+\"?:(?:\s|$)|- \S|[{}\[\]],?$|#|\"|\.{3})")
+_HOLDS = re.compile(r":\s+[|>][+-]?\d?\s*$")
 _CNI_KEYS = re.compile(r"cni[-_](?:network_config|conf(?:ig)?(?:\.json)?)|\S*\.conflist?")
 
 
@@ -35,13 +36,26 @@ def recognise_manifest(source: Source) -> int:
     """Recognise objects by their kind and version, and parts of one by fields that only they have."""
     lines = sample(source)
     kinds = sum(_KIND.match(line) is not None for line in lines)
-    shaped = sum(_SHAPED.match(line) is not None for line in lines)
+    shaped = _count_shaped(lines)
     if kinds >= 2 and shaped >= 0.6 * len(lines):
         return CERTAIN
     if lines and lines[0].lstrip().startswith("{") and '"apiVersion"' in lines[0]:
         return CERTAIN
     keys = {found["key"] for found in map(_FIELD.match, lines) if found is not None}
     return LIKELY if (len(keys) >= 2 or (kinds and keys)) and shaped >= 0.8 * len(lines) else NO
+
+
+def _count_shaped(lines: Sequence[str]) -> int:
+    """Return how many lines are structure, or text that a field holds (`Corefile: |`)."""
+    shaped, held = 0, -1
+    for line in lines:
+        indent = len(line) - len(line.lstrip())
+        if held >= 0 and indent > held:
+            shaped += 1
+            continue
+        held = indent if _HOLDS.search(line) else -1
+        shaped += _SHAPED.match(line) is not None
+    return shaped
 
 
 def read_manifest(source: Source) -> Reading:

@@ -49,6 +49,27 @@ ROWS: tuple[Row, ...] = (
         r"failed to create listening socket for (?P<address>\S+): (?P<error>[\w ]+)",
     ),
     make_row(MessageKind.NAME_SERVER_NOT_BOUND, "aardvark-dns", r"aardvark-dns.*?(?:failed|unable) to (?:start|bind)"),
+    make_row(MessageKind.NAME_FAILS, "ould not resolve host", r"ould not resolve host(?:name)?:? (?P<name>[\w.-]+)"),
+    make_row(
+        MessageKind.NAME_FAILS, "Name or service not known", r"(?P<name>[\w-]+(?:\.[\w-]+)+)?[^\w.]*Name or service not known"
+    ),
+    make_row(
+        MessageKind.NAME_FAILS,
+        "emporary failure in name resolution",
+        r"(?P<name>[\w-]+(?:\.[\w-]+)+)?[^\w.]*[Tt]emporary failure in name res",
+    ),
+    make_row(MessageKind.NAME_FAILS, "unknown host", r"unknown host (?P<name>[\w.-]+)"),
+    make_row(MessageKind.NAME_FAILS, "bad address '", r"bad address '(?P<name>[\w.-]+)'"),
+    make_row(
+        MessageKind.NAME_FAILS, "server can't find ", r"server can't find (?P<name>[\w.-]+?)\.?: (?:NXDOMAIN|SERVFAIL|REFUSED)"
+    ),
+    make_row(MessageKind.NAME_FAILS, "no such host", r"lookup (?P<name>[\w.-]+?)\.?(?: on \S+)?: no such host"),
+    make_row(MessageKind.NAME_FAILS, "getaddrinfo E", r"getaddrinfo (?:ENOTFOUND|EAI_AGAIN) (?P<name>[\w.-]+)"),
+    make_row(
+        MessageKind.ANSWERED_BY_CLUSTER,
+        "ns.dns.",
+        r"\bIN\s+SOA\s+ns\.dns\.(?P<name>[\w.-]+?)\.? hostmaster\.",
+    ),
     make_row(
         MessageKind.RESOLV_CONF_LIMIT,
         "imits were exceeded",

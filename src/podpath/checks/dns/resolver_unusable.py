@@ -1,0 +1,87 @@
+"""resolver-unusable: the host's own configuration leaves it without a resolver.
+
+What it is
+    /etc/resolv.conf names no server, or one by name instead of by address; or the line `hosts:` of /etc/nsswitch.conf
+    does not say `dns` (nor `resolve`), or stops before it for the names that fail (`mdns4_minimal [NOTFOUND=return]` and
+    names that end in .local).
+
+Why it breaks
+    The C library asks only what these two files name. Without a server it asks 127.0.0.1; without `dns` it asks nobody.
+    Addresses work, names do not. dig and nslookup do not read nsswitch.conf, so they work all the same.
+
+How to confirm
+    getent hosts NAME; dig NAME; ls -l /etc/resolv.conf; grep ^hosts /etc/nsswitch.conf
+
+How to fix
+    Have whoever manages the file write the servers (resolvectl dns, nmcli ... ipv4.dns, netplan nameservers), or write
+    `nameserver ADDRESS` by hand where nobody does; set `hosts: files dns`.
+
+References
+    resolv.conf(5), nsswitch.conf(5), nss-mdns
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podpath.checks.category import Category
+from podpath.checks.files import files_of
+from podpath.checks.finding import Finding
+from podpath.checks.objects import read_address, see
+from podpath.checks.said import find_said
+from podpath.net.messages import Message, MessageKind
+from podpath.net.provenance import Span
+from podpath.node.case import Case
+
+CATEGORIES = (Category.DNS_CONFIGURATION, Category.NETWORK_MANAGER)
+NAME = "resolver-unusable"
+ASKS = frozenset({"dns", "resolve", "nis", "ldap", "sss", "winbind"})
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report what keeps the host from asking any name server."""
+    failed = find_said(case, MessageKind.NAME_FAILS)
+    for seen in see(case, "ResolvConf"):
+        for sight in seen.sights:
+            for server in sight.tree.items_at("nameservers"):
+                word = server.text.partition("%")[0]
+                if read_address(word) is None and _is_name(word):
+                    yield _report(
+                        f"resolv.conf names the server {server.text}, which is no address.", server.line, failed, server.text
+                    )
+    for file in files_of(case, "nsswitch"):
+        for setting in file.all("hosts"):
+            words = [word.lower() for word in setting.words]
+            if not ASKS & set(words):
+                claim = "The line hosts of nsswitch.conf names no source that asks a name server."
+                yield _report(claim, setting.span, failed, setting.value)
+            elif "notfound=return" in words and words.index("notfound=return") < min(
+                words.index(one) for one in ASKS & set(words)
+            ):
+                local = [one for one in failed if one.values.get("name", "").rstrip(".").endswith(".local")]
+                if local and any(word.startswith("mdns") for word in words):
+                    name = local[0].values["name"]
+                    claim = f"nsswitch.conf ends the search for names in .local at mDNS, so {name} is never asked in DNS."
+                    yield _report(claim, setting.span, tuple(local), setting.value)
+
+
+def _is_name(word: str) -> bool:
+    """Tell whether it is a name and no address with digits replaced."""
+    return (
+        any(sign.isalpha() for sign in word)
+        and "x" not in word.lower().split(".")
+        and word.replace(".", "").replace("-", "").isalnum()
+    )
+
+
+def _report(claim: str, span: Span, failed: tuple[Message, ...], mark: str) -> Finding:
+    return Finding(
+        check=NAME,
+        severity="fault",
+        claim=claim,
+        evidence=(span, *(one.span for one in failed[:1])),
+        breaks=("names, while addresses work",),
+        prevention="Let one program alone write these files.",
+        certainty=1.0 if failed else 0.8,
+        marks=(mark,),
+    )

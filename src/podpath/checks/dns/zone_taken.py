@@ -1,0 +1,90 @@
+"""zone-taken: CoreDNS answers for a domain itself that other name servers have.
+
+What it is
+    The Corefile names a domain of the company as a zone of its plugin kubernetes, beside the cluster's own.
+
+Why it breaks
+    CoreDNS is the authority of each zone of such a plugin. What the plugin does not have is answered NXDOMAIN at once,
+    and no `forward` below ever sees the question.
+
+How to confirm
+    kubectl -n kube-system get configmap coredns -o yaml; dig DOMAIN SOA in a pod: `ns.dns.DOMAIN` is CoreDNS itself
+
+How to fix
+    Leave only the cluster's domain (and in-addr.arpa, ip6.arpa) with the plugin kubernetes; forward the company's domain
+    in a server block of its own.
+
+References
+    CoreDNS's pages of the plugins kubernetes, hosts and forward
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podpath.checks.category import Category
+from podpath.checks.finding import Ask, Finding
+from podpath.checks.objects import see
+from podpath.checks.said import find_said
+from podpath.net.messages import Message, MessageKind
+from podpath.net.trees import Tree
+from podpath.node.case import Case
+
+CATEGORIES = (Category.DNS_CONFIGURATION, Category.DNS_SERVER)
+NAME = "zone-taken"
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report zones that are no cluster's and that CoreDNS keeps to itself."""
+    failed = find_said(case, MessageKind.NAME_FAILS, MessageKind.ANSWERED_BY_CLUSTER)
+    for corefile in see(case, "Corefile"):
+        for block in (item for sight in corefile.sights for item in sight.tree.items):
+            for plugin in block.items_at("plugins"):
+                words = [word.text for word in plugin.items]
+                if words[:1] == ["kubernetes"]:
+                    taken = [zone for zone in words[1:] if not _falls_through(block, zone)]
+                    yield from _check_zones(case, plugin, taken, words[1:], failed)
+
+
+def _falls_through(block: Tree, zone: str) -> bool:
+    """Tell whether the plugin kubernetes passes on the names of a zone that it does not have."""
+    passed = [
+        item.items[2:]
+        for item in block.items_at("options")
+        if [word.text for word in item.items[:2]] == ["kubernetes", "fallthrough"]
+    ]
+    return any(not words or zone in {word.text for word in words} for words in passed)
+
+
+def _check_zones(case: Case, plugin: Tree, taken: list[str], words: list[str], failed: tuple[Message, ...]) -> Iterator[Finding]:
+    zones = [word.rstrip(".").lower() for word in taken if not word.rstrip(".").endswith(".arpa")]
+    own = set(_cluster_domains(case)) or ({"cluster.local"} & set(words))
+    for zone in dict.fromkeys(zones):
+        if not own or zone in own or any(zone.endswith(f".{domain}") for domain in own):
+            continue
+        shown = [one for one in failed if _is_in(one.values.get("name", ""), zone)]
+        yield Finding(
+            check=NAME,
+            severity="fault",
+            claim=f"CoreDNS answers for {zone} itself: the plugin kubernetes names it as its own zone beside {min(own)}.",
+            evidence=(plugin.line, *(one.span for one in shown[:2])),
+            reasoning=(f"A name of {zone} that is no service of the cluster is answered NXDOMAIN, and never forwarded.",),
+            breaks=(f"names of {zone}",),
+            prevention="Give the plugin kubernetes the cluster's domain alone.",
+            certainty=1.0 if shown else 0.7,
+            asks=() if shown else (Ask(f"who answers for {zone}", f"dig {zone} SOA", "ns.dns. is CoreDNS itself"),),
+            marks=(zone,),
+        )
+
+
+def _cluster_domains(case: Case) -> Iterator[str]:
+    """Yield the domains that pods search, as their resolv.conf says: `svc.cluster.local`."""
+    for seen in see(case, "ResolvConf"):
+        for item in seen.items_at("search"):
+            if item.text.startswith("svc."):
+                yield item.text.removeprefix("svc.").rstrip(".").lower()
+
+
+def _is_in(name: str, zone: str) -> bool:
+    plain = name.rstrip(".").lower()
+    return plain == zone or plain.endswith(f".{zone}")

@@ -1,0 +1,58 @@
+"""bridge-port-addressed: a configuration gives an address to a device that is a port of a bridge.
+
+What it is
+    A file makes a card (eth0) a port of a bridge (br0), and lets the card have an address of its own, static or by
+    DHCP, beside the bridge's.
+
+Why it breaks
+    What arrives at a port belongs to the bridge. The host's address must be the bridge's: with one on the port the host
+    has two routes for the same network, or one that leads to a device that takes nothing in, and answers stay away.
+
+How to confirm
+    ip -br addr; bridge link; ip route
+
+How to fix
+    Set the port to `manual` (netplan: `dhcp4: false`, ifcfg: no IPADDR and no BOOTPROTO=dhcp), and give the bridge
+    the address, netmask and gateway that the host had, or DHCP.
+
+References
+    bridge-utils-interfaces(5); systemd.network(5), Bridge=
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podpath.checks.category import Category
+from podpath.checks.finding import Finding, Repair
+from podpath.checks.wanted import wanted_devices
+from podpath.node.case import Case
+
+CATEGORIES = (Category.BRIDGE_CONFIGURATION, Category.NETWORK_MANAGER)
+NAME = "bridge-port-addressed"
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report each port of a bridge that the files give an address of its own."""
+    devices = wanted_devices(case)
+    ports = {port: (wanted.device, span) for wanted in devices for port, span in wanted.ports}
+    ports |= {wanted.device: (wanted.bridge, wanted.span) for wanted in devices if wanted.bridge}
+    for wanted in devices:
+        bridge, joined = ports.get(wanted.device, ("", None))
+        static = [one for one in wanted.addresses if one.words[:1] not in {("0.0.0.0",), ("0.0.0.0/0",)}]  # noqa: S104
+        if joined is None or (wanted.dhcp is None and not static):
+            continue
+        how = "an address by DHCP" if wanted.dhcp is not None else f"the address {static[0].value}"
+        own = wanted.dhcp if wanted.dhcp is not None else static[0].span
+        yield Finding(
+            check=NAME,
+            severity="fault",
+            claim=f"The configuration makes {wanted.device} a port of {bridge}, and gives it {how} of its own.",
+            evidence=tuple(dict.fromkeys((own, joined))),
+            reasoning=(f"What arrives at {wanted.device} belongs to {bridge}: an address on the port gets no answers.",),
+            breaks=(f"what the host sends from {wanted.device}'s own address",),
+            repairs=(Repair(title=f"leave {wanted.device} without an address, and give {bridge} the host's", commands=()),),
+            prevention="Configure addresses on bridges, never on their ports.",
+            certainty=1.0,
+            marks=(wanted.device, bridge),
+        )

@@ -1,0 +1,74 @@
+"""configured-address-wrong: a configuration gives a device an address or netmask that cannot be.
+
+What it is
+    A number above 255 in an address (192.168.1.300), a netmask with holes (255.255.0.255), or an address that is its
+    own network's number or broadcast address, or the gateway's.
+
+Why it breaks
+    The program that brings the device up refuses the line, and the device stays without address and routes. A network's
+    number or broadcast address is taken by the kernel, but nobody can talk to it; with the gateway's address the host
+    answers itself in place of its router.
+
+How to confirm
+    ip addr show DEVICE; journalctl -b -u networking -u systemd-networkd -u NetworkManager
+
+How to fix
+    Write an address of the network that is free.
+
+References
+    interfaces(5), netplan(5); RFC 1122, section 3.2.1.3
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podpath.checks.category import Category
+from podpath.checks.finding import Finding
+from podpath.checks.wanted import Wanted, prefixes, read_length, read_word, wanted_devices
+from podpath.net.addresses import WIDTH, Prefix
+from podpath.net.settings import Setting
+from podpath.node.case import Case
+
+CATEGORIES = (Category.NETWORK_MANAGER, Category.NO_ROUTE, Category.DUPLICATE_ADDRESS)
+NAME = "configured-address-wrong"
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report each address and each netmask that cannot be."""
+    for wanted in wanted_devices(case):
+        for setting in (*wanted.addresses, *wanted.gateways):
+            if _has_large_number(setting.words[0] if setting.words else ""):
+                yield _report(wanted, setting, f"{setting.value}, which is no address: its numbers go to 255 only", 0.5)
+        for mask in wanted.masks:
+            if read_word(mask.value) is not None and read_length(mask.value) is None:
+                yield _report(wanted, mask, f"the netmask {mask.value}, which has holes")
+        gateways = {read_word(one.value): one for one in wanted.gateways}
+        for setting, address, length in prefixes(wanted):
+            prefix = Prefix.of(address, length)
+            if address in gateways:
+                yield _report(wanted, setting, f"{address}, which is the address of its gateway too")
+            elif address.family == 4 and length < WIDTH[4] - 1 and address == prefix.address:
+                yield _report(wanted, setting, f"{address}, which is the number of its network {prefix}")
+            elif address.family == 4 and length < WIDTH[4] - 1 and address == prefix.broadcast:
+                yield _report(wanted, setting, f"{address}, which is the broadcast address of its network {prefix}")
+
+
+def _has_large_number(word: str) -> bool:
+    parts = word.partition("/")[0].split(".")
+    return (
+        len(parts) == 4 and all(part.isdecimal() and len(part) <= 3 for part in parts) and any(int(part) > 255 for part in parts)
+    )
+
+
+def _report(wanted: Wanted, setting: Setting, what: str, certainty: float = 0.9) -> Finding:
+    return Finding(
+        check=NAME,
+        severity="fault",
+        claim=f"The configuration gives {wanted.device} {what}.",
+        evidence=tuple(dict.fromkeys((setting.span, wanted.span))),
+        breaks=(f"what goes through {wanted.device}",),
+        prevention="Check a file before it is used: ifup --no-act, netplan try.",
+        certainty=certainty,
+        marks=(setting.value,),
+    )

@@ -1,0 +1,1 @@
+"""Configuration files of programs: what any of them sets, in one form."""
