@@ -21,7 +21,17 @@ from podpath.checks.captures import (
     untranslated_reply,
 )
 from podpath.checks.category import Category
-from podpath.checks.cni import cilium_denies, cni_chain, cni_folder, cni_leftover, node_address_twice, pod_address_twice, pod_cidr
+from podpath.checks.cni import (
+    cilium_denies,
+    cni_chain,
+    cni_folder,
+    cni_leftover,
+    node_address_of_bridge,
+    node_address_twice,
+    pod_address_twice,
+    pod_cidr,
+    runtime_configuration,
+)
 from podpath.checks.cni.messages import ROWS as CNI
 from podpath.checks.conntrack import (
     conntrack_full,
@@ -139,6 +149,8 @@ from podpath.checks.routing import (
 from podpath.checks.routing.messages import ROWS as ROUTING
 from podpath.checks.services import (
     balancer_address_on_node,
+    balancer_pending,
+    bound_to_loopback,
     host_port_without_portmap,
     ip_families,
     ipvs_address,
@@ -150,15 +162,18 @@ from podpath.checks.services import (
     no_listener,
     no_local_endpoints,
     node_port_confused,
+    pool_not_announced,
     published_loopback,
     selector_mismatch,
     service_rejected,
     stale_endpoint,
     strict_arp,
     target_port,
+    workloads_share_labels,
 )
 from podpath.checks.services.messages import ROWS as SERVICES
 from podpath.checks.tunnels import (
+    allowed_twice,
     checksum_offload,
     jumbo_uplink,
     mtu_above_uplink,
@@ -332,6 +347,13 @@ MODULES: tuple[ModuleType, ...] = (
     zone_taken,
     name_server_address,
     resolver_unusable,
+    workloads_share_labels,
+    balancer_pending,
+    pool_not_announced,
+    bound_to_loopback,
+    node_address_of_bridge,
+    runtime_configuration,
+    allowed_twice,
     bond_slave_down,
     gateway_silent,
     pod_outside_bridge,

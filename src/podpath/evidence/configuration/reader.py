@@ -45,9 +45,7 @@ def find_settings(source: Source) -> SettingsRecord | None:
     filled = [line for line in lines if not _BLANK.match(line)]
     if not filled or sum(_LOG.match(line) is not None for line in filled) * 4 > len(filled):
         return None
-    path = find_path(source)
-    if source.command and not _PROGRAMS.match(source.command) and not path:
-        return None
+    path = find_path(source) if not source.command or _PROGRAMS.match(source.command) else ""
     if is_zone(lines):
         return _record(source, "zone", path, list(_place(source, read_zone(lines))))
     settings, statements = _read(source, lines, filled)
@@ -58,7 +56,7 @@ def find_settings(source: Source) -> SettingsRecord | None:
 def _is_file(filled: Sequence[str], settings: Sequence[Setting], path: str) -> bool:
     """Tell whether a text of no known kind is a configuration: it has a file's name, blocks or signs, and little else."""
     fitting = sum(_SETTING.match(line.strip()) is not None for line in filled)
-    if len(settings) < LEAST or fitting < _LEAST * len(filled):
+    if len(settings) < (1 if path else LEAST) or fitting < _LEAST * len(filled):
         return False
     return bool(path) or _is_marked(filled) or (_is_yaml(filled) and any(one.path for one in settings))
 

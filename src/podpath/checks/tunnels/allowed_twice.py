@@ -1,0 +1,55 @@
+"""allowed-twice: two peers of one WireGuard device are given the same range.
+
+What it is
+    Two `[Peer]` sections of one configuration have the same network in AllowedIPs, often 0.0.0.0/0 or a copied line.
+
+Why it breaks
+    A range belongs to one peer of a device alone: the last one that is set takes it from the other, whose packets are
+    then dropped as of no allowed source, and to whom nothing is sent any more.
+
+How to confirm
+    wg show DEVICE allowed-ips: one of the peers has `(none)`, or lacks it
+
+How to fix
+    Give each peer the addresses that are behind it, a /32 for a single machine.
+
+References
+    wg(8); WireGuard, Cryptokey Routing
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podpath.checks.category import Category
+from podpath.checks.files import files_of
+from podpath.checks.finding import Finding
+from podpath.checks.objects import read_prefix
+from podpath.net.addresses import Prefix
+from podpath.net.settings import Setting
+from podpath.node.case import Case
+
+CATEGORIES = (Category.TUNNEL_CONFIGURATION, Category.WRONG_ROUTE)
+NAME = "allowed-twice"
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report each range that two peers of one file have."""
+    for file in files_of(case, "wireguard"):
+        owners: dict[Prefix, Setting] = {}
+        for setting in file.all("AllowedIPs"):
+            for prefix in filter(None, map(read_prefix, setting.words)):
+                first = owners.setdefault(prefix, setting)
+                if first is setting:
+                    continue
+                yield Finding(
+                    check=NAME,
+                    severity="fault",
+                    claim=f"Two peers of one WireGuard device are given {prefix}: the second takes it from the first.",
+                    evidence=(first.span, setting.span),
+                    reasoning=("A range belongs to one peer of a device alone.",),
+                    breaks=("the first peer",),
+                    prevention="Give each peer only what is behind it.",
+                    certainty=1.0,
+                    marks=(str(prefix),),
+                )
