@@ -54,7 +54,7 @@ from podpath.checks.dns import (
 )
 from podpath.checks.dns.messages import ROWS as DNS
 from podpath.checks.finding import Finding
-from podpath.checks.host import cloud_deny, managed_by_host, queue_overrun, state_changed
+from podpath.checks.host import cloud_deny, managed_by_host, queue_overrun, state_changed, unknown_error
 from podpath.checks.host.messages import ROWS as HOST
 from podpath.checks.links import (
     address_conflict,
@@ -371,6 +371,7 @@ MODULES: tuple[ModuleType, ...] = (
     managed_by_host,
     queue_overrun,
     state_changed,
+    unknown_error,
     router_advertisements_ignored,
     jumbo_uplink,
     virtual_switch_drops_mac,

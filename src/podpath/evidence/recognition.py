@@ -41,6 +41,7 @@ from podpath.evidence.kubernetes import events as kubectl_events
 from podpath.evidence.kubernetes import files as kubernetes_files
 from podpath.evidence.kubernetes import get as kubectl_get
 from podpath.evidence.messages.table import find_messages
+from podpath.evidence.messages.unknown import find_unknown
 from podpath.evidence.netfilter import (
     conntrack,
     firewalld,
@@ -60,7 +61,7 @@ from podpath.evidence.nft import text as nft_text
 from podpath.evidence.nft import trace as nft_trace
 from podpath.evidence.ovs import bond as ovs_bond
 from podpath.evidence.ovs import vsctl as ovs_vsctl
-from podpath.evidence.records import MessageRecord, Reading, SettingsRecord
+from podpath.evidence.records import HeadingRecord, MessageRecord, Reading, SettingsRecord
 from podpath.evidence.tcpdump import output as tcpdump
 from podpath.net.provenance import Gap, GapKind, Source, Span
 
@@ -163,6 +164,7 @@ def read(source: Source) -> Reading | None:
     found = recognise(source) if not is_quoted(source) else None
     if found is None:
         said = find_messages(source)
+        said += () if is_quoted(source) else tuple(find_unknown(source, {record.span.line for record in said}))
         shown = find_settings(source) if not is_quoted(source) else None
         reading = _read_messages(source, said) if said or shown is not None else None
         return reading if reading is None or shown is None else _add_settings(reading, shown)
@@ -170,7 +172,14 @@ def read(source: Source) -> Reading | None:
     shown = find_settings(source) if found in CONFIGURATIONS else None
     reading = reading if shown is None else _add_settings(reading, shown)
     said = _find_unread(source, reading) if len(source.lines) > LONG and found.decides else find_messages(source)
+    said += () if found.decides else tuple(find_unknown(source, _list_known(reading, said)))
     return _add_messages(reading, said) if said else reading
+
+
+def _list_known(reading: Reading, said: Sequence[MessageRecord]) -> frozenset[int]:
+    """Return the lines that say something known: a message, or a failed connection. A heading says nothing."""
+    told = (record for record in (*reading.records, *said) if not isinstance(record, HeadingRecord))
+    return frozenset(line for record in told for line in range(record.span.line, record.span.last_line + 1))
 
 
 def _find_unread(source: Source, reading: Reading) -> tuple[MessageRecord, ...]:

@@ -153,6 +153,92 @@ class MessageKind(StrEnum):
     KEYS_NOT_AGREED = "keys not agreed"
     HANDSHAKE_UNANSWERED = "handshake unanswered"
 
+    # Limits and errno, whoever prints them
+    BUFFERS_EXHAUSTED = "buffers exhausted"
+    MEMORY_EXHAUSTED = "memory exhausted"
+    WATCHES_EXHAUSTED = "watches exhausted"
+    TASKS_EXHAUSTED = "tasks exhausted"
+    DISK_FULL = "disk full"
+    ROUTE_CACHE_FULL = "route cache full"
+    TIME_WAIT_FULL = "time wait table full"
+    PACKET_QUEUE_FULL = "packet queue full"
+    SET_FULL = "set full"
+    CONNECTIONS_EXHAUSTED = "connections exhausted"
+    BRIDGE_PORTS_EXHAUSTED = "bridge ports exhausted"
+    PACKET_TOO_LONG = "packet too long"
+    SOCKET_DENIED = "socket denied"
+    RAW_SOCKET_DENIED = "raw socket denied"
+    PROTOCOL_UNSUPPORTED = "protocol unsupported"
+    SYSCTL_DENIED = "sysctl denied"
+    NETWORK_DOWN = "network down"
+    UNKNOWN_ERROR = "unknown error"
+
+    # Daemons of the host that configure devices
+    DEVICE_TAKEN = "device taken"
+    DEVICE_SEEN = "device seen"
+    DEVICE_NAME_FAILED = "device name failed"
+    DEVICE_NOT_CONFIGURED = "device not configured"
+    LEASE_LOST = "lease lost"
+
+    # Drivers and devices
+    FIRMWARE_FAILED = "firmware failed"
+    FIRMWARE_MISSING = "firmware missing"
+    OFFLOAD_FAULT = "offload fault"
+    OFFLOAD_DOUBT = "offload doubt"
+    MAC_REFUSED = "mac refused"
+    TRANSMIT_LOOP = "transmit loop"
+    PREFIX_LENGTH_WRONG = "prefix length wrong"
+    KERNEL_FAULT = "kernel fault"
+    BOND_SLAVE_DOWN = "bond slave down"
+
+    # Engines and their plugins
+    PLUGIN_FAILED = "plugin failed"
+    PLUGIN_CRASHED = "plugin crashed"
+    PROGRAM_MISSING = "program missing"
+    FAMILY_DISABLED = "family disabled"
+    LEASE_DAEMON_MISSING = "lease daemon missing"
+    NAMESPACE_GONE = "namespace gone"
+    BRIDGE_GONE = "bridge gone"
+    RULE_GONE = "rule gone"
+    GATEWAY_OUTSIDE = "gateway outside"
+    ENDPOINT_LEFT = "endpoint left"
+
+    # Switches, routers and balancers
+    VLAN_REFUSED = "vlan refused"
+    TUNNEL_PORT_UNKNOWN = "tunnel port unknown"
+    UPCALLS_LOST = "upcalls lost"
+    NEIGHBOUR_SILENT = "neighbour silent"
+    ROUTE_NOT_INSTALLED = "route not installed"
+    ROUTING_MTU_MISMATCH = "routing mtu mismatch"
+    PREFIX_LIMIT = "prefix limit"
+    NO_DESTINATION = "no destination"
+    ROUTER_IN_FAULT = "router in fault"
+
+    # Name servers
+    NAMES_REFUSED = "names refused"
+    NAMES_NOT_VALIDATED = "names not validated"
+    REBIND_REFUSED = "rebind refused"
+    NAME_SERVER_CONFIGURATION_INVALID = "name server configuration invalid"
+    NAME_QUERIES_EXHAUSTED = "name queries exhausted"
+    UPSTREAM_NAME_UNKNOWN = "upstream name unknown"
+
+    # Programs that answer, and refuse
+    CLIENT_REFUSED = "client refused"
+    MESSAGE_TOO_LARGE = "message too large"
+    PINGS_REFUSED = "pings refused"
+    METHOD_UNKNOWN = "method unknown"
+    PEER_SPEAKS_TLS = "peer speaks tls"
+    NO_ENDPOINTS = "no endpoints"
+
+    # Units of systemd
+    FIREWALL_UNIT_FAILED = "firewall unit failed"
+    NETWORK_UNIT_FAILED = "network unit failed"
+    ROUTING_UNIT_FAILED = "routing unit failed"
+    TUNNEL_UNIT_FAILED = "tunnel unit failed"
+    NAME_UNIT_FAILED = "name unit failed"
+    CLUSTER_UNIT_FAILED = "cluster unit failed"
+    SERVER_UNIT_FAILED = "server unit failed"
+
 
 class Message(NamedTuple):
     """One kind of message with its values, and how often a source says it."""

@@ -21,6 +21,8 @@ class Row(NamedTuple):
     verb: str
     subjects: tuple[str, ...] = ("subject", "other", "third")
     """The pattern's groups that name what it is about."""
+    sign: str = ""
+    """Words that every such message holds: one without them need not meet the pattern."""
 
 
 _NAMED = re.compile(r"\(\?P<\w+>")
@@ -28,7 +30,8 @@ _NAMED = re.compile(r"\(\?P<\w+>")
 
 def join_rows(rows: tuple[Row, ...]) -> re.Pattern[str]:
     """Return one pattern that is found wherever one of the rows' is: most messages are none of theirs, which is seen at once."""
-    return re.compile("|".join(f"(?:{_NAMED.sub('(?:', row.pattern.pattern)})" for row in rows))
+    parts = (re.escape(row.sign) if row.sign else _NAMED.sub("(?:", row.pattern.pattern) for row in rows)
+    return re.compile("|".join(f"(?:{part})" for part in dict.fromkeys(parts)))
 
 
 def _row(pattern: str, kind: str, verb: str) -> Row:
@@ -37,7 +40,7 @@ def _row(pattern: str, kind: str, verb: str) -> Row:
 
 def _said(kind: MessageKind, mark: str, verb: str, *subjects: str) -> tuple[Row, ...]:
     """Return the rows of a kind of message, by the patterns that a diagnosis knows it by."""
-    return tuple(Row(row.pattern, mark, verb, subjects) for row in ROWS if row.kind is kind)
+    return tuple(Row(row.pattern, mark, verb, subjects, row.sign) for row in ROWS if row.kind is kind)
 
 
 def _join(rows: Sequence[tuple[Row, ...]]) -> tuple[Row, ...]:

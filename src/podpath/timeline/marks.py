@@ -167,7 +167,7 @@ def _mark_anybody(program: str, message: str) -> Mark | None:
 
 def _match_rows(rows: tuple[Row, ...], message: str) -> Mark | None:
     for row in rows:
-        found = row.pattern.search(message)
+        found = row.pattern.search(message) if row.sign in message else None
         if found is not None:
             fields = found.groupdict()
             subject = next((fields[name] for name in row.subjects if fields.get(name)), "")

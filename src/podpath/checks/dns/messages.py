@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Ask
-from podpath.checks.message_check import SPACED, MessageCheck, Value
+from podpath.checks.message_check import ASIDE, SPACED, MessageCheck, Value
 from podpath.net.messages import MessageKind as Kind
 
 ROWS: tuple[MessageCheck, ...] = (
@@ -92,5 +92,116 @@ ROWS: tuple[MessageCheck, ...] = (
         confirm="cat /etc/resolv.conf on the node and in a pod",
         fix="Remove name servers or search domains from the node's resolv.conf, or give kubelet a file of its own.",
         references="Kubernetes, Debugging DNS Resolution, Known issues; resolv.conf(5)",
+    ),
+    MessageCheck(
+        name="names-refused",
+        title="a name server refuses its client.",
+        kinds=(Kind.NAMES_REFUSED,),
+        categories=(Category.DNS_SERVER, Category.DNS_CONFIGURATION),
+        claim="The name server refuses to answer {client}.",
+        values=(Value("client", default="its client"),),
+        breaks="names of that client",
+        cure="allow the range of the client in the name server",
+        what="`query (cache) ... denied`.",
+        why=(
+            "BIND answers clients of allow-query, allow-query-cache and allow-recursion alone, by "
+            "default those of its own networks; pods and VPNs are others."
+        ),
+        confirm="dig @SERVER NAME; named-checkconf -p | grep -A3 allow",
+        fix="Add the range to allow-query, allow-query-cache and allow-recursion.",
+        references="BIND 9, Access Control Lists",
+    ),
+    MessageCheck(
+        name="names-not-validated",
+        title="a resolver throws answers away that DNSSEC does not prove.",
+        kinds=(Kind.NAMES_NOT_VALIDATED,),
+        categories=(Category.DNS_CONFIGURATION, Category.DNS_UPSTREAM, Category.DNS_SERVER),
+        claim="The resolver throws the answer for {name} away: DNSSEC does not prove it{error}.",
+        values=(Value("name", default="a name"), Value("error", frame=ASIDE)),
+        breaks="that name, and all of its domain",
+        cure="switch validation off for the domain, or mend its signatures",
+        what="`DNSSEC validation failed`, `no valid RRSIG`, `insecurity proof failed`.",
+        why=("A forwarder strips signatures, an internal domain is not signed below a signed one, or the clock is wrong."),
+        confirm="resolvectl query NAME; delv NAME; dig +cd NAME; timedatectl",
+        fix=("DNSSEC=no or allow-downgrade in resolved.conf; validate-except or domain-insecure for internal domains."),
+        references="resolved.conf(5); RFC 4035",
+    ),
+    MessageCheck(
+        name="rebind-refused",
+        title="a resolver drops answers with private addresses.",
+        kinds=(Kind.REBIND_REFUSED,),
+        categories=(Category.DNS_CONFIGURATION, Category.DNS_SERVER),
+        claim="dnsmasq drops the answer for {name}: its address is a private one.",
+        values=(Value("name", default="a name"),),
+        breaks="names of the outside that stand for inner addresses",
+        cure="allow the domain: rebind-domain-ok",
+        what="`possible DNS-rebind attack detected`.",
+        why="With stop-dns-rebind answers of upstream servers with private addresses are dropped.",
+        confirm="dig @UPSTREAM NAME; dig @ROUTER NAME",
+        fix="rebind-domain-ok=/DOMAIN/, or take stop-dns-rebind out.",
+        references="dnsmasq(8)",
+    ),
+    MessageCheck(
+        name="name-server-configuration",
+        title="a name server does not take its configuration.",
+        kinds=(Kind.NAME_SERVER_CONFIGURATION_INVALID,),
+        categories=(Category.DNS_SERVER, Category.DNS_CONFIGURATION),
+        claim="The name server does not take its configuration{zone}: {error}.",
+        values=(Value("zone", names=("zone", "file", "plugin"), frame=ASIDE), Value("error", default="an error")),
+        breaks="names of that server or zone",
+        cure="correct the line that it names",
+        what="CoreDNS: `Error during parsing`. BIND: `not loaded due to errors`.",
+        why="The server does not start, or answers SERVFAIL for the zone.",
+        confirm="kubectl -n kube-system logs -l k8s-app=kube-dns; named-checkzone ZONE FILE; named-checkconf",
+        fix="Correct the line, and restart it.",
+        references="coredns.io, Corefile; named-checkzone(1)",
+    ),
+    MessageCheck(
+        name="name-queries-exhausted",
+        title="a name server has more open questions than it allows.",
+        kinds=(Kind.NAME_QUERIES_EXHAUSTED,),
+        categories=(Category.DNS_SERVER, Category.RESOURCE_LIMIT, Category.DNS_UPSTREAM),
+        claim="The name server has more open questions than it allows itself{size}.",
+        values=(Value("size", frame=ASIDE),),
+        breaks="new questions, at random",
+        cure="find what makes them wait: an upstream that is silent, a loop; then raise the limit",
+        certainty=0.7,
+        ask=Ask(
+            fact="whether the upstream servers answer in time",
+            command="dig @UPSTREAM NAME; tcpdump -ni any port 53",
+            decides="they do not: they are the cause",
+        ),
+        what=(
+            "`no more recursive clients`, `concurrent queries exceeded maximum`, `Maximum number of "
+            "concurrent DNS queries reached`."
+        ),
+        why=("Each open question waits for an upstream server. One that does not answer, or a loop, fills the table."),
+        confirm="dig @UPSTREAM NAME; rndc recursing; the metrics of the forwarder",
+        fix="Mend the upstream server; raise recursive-clients, max_concurrent or dns-forward-max.",
+        references="BIND 9, recursive-clients; coredns.io, forward; dnsmasq(8)",
+    ),
+    MessageCheck(
+        name="upstream-name-unknown",
+        title="a proxy does not resolve the name of its upstream.",
+        kinds=(Kind.UPSTREAM_NAME_UNKNOWN,),
+        categories=(Category.DNS_CONFIGURATION, Category.DNS_SERVER, Category.APPLICATION),
+        claim="A proxy does not resolve the name {name} of its upstream.",
+        values=(Value("name", default="in question"),),
+        breaks="what the proxy passes on to it, or the proxy itself: nginx does not start",
+        cure="make the name resolvable where the proxy runs, and resolve it at run time",
+        certainty=0.8,
+        ask=Ask(
+            fact="whether the name resolves where the proxy runs",
+            command="docker exec PROXY getent hosts NAME",
+            decides="no: it is the cause",
+        ),
+        what="`host not found in upstream`, `could not be resolved`.",
+        why=(
+            "nginx resolves names when it starts and ends where it cannot; names of containers exist "
+            "only in a network with a resolver of its own, while they run."
+        ),
+        confirm="nslookup NAME, in the container of the proxy; cat /etc/resolv.conf",
+        fix=("Put both into one network of Docker, start the upstream first, or use resolver and a variable in proxy_pass."),
+        references="nginx.org, resolver",
     ),
 )

@@ -1,23 +1,27 @@
-"""managed-by-host: NetworkManager or systemd-networkd manages devices that belong to a CNI plugin or container engine.
+"""managed-by-host: NetworkManager, systemd-networkd or a DHCP client manages devices of a CNI plugin or container engine.
 
 What it is
     `nmcli device` lists a plugin's device (cali..., flannel.1, cni0, vxlan.calico, cilium_..., veth...) as
-    connected with a profile of its own, or `networkctl` as configuring or configured.
+    connected with a profile of its own, or `networkctl` as configuring or configured; or the log of such a daemon
+    (NetworkManager, networkd, udev, dhclient, dhcpcd, ConnMan, wicked) shows that it asks for a lease on it, sets
+    its addresses and routes, or changes its state.
 
 Why it breaks
     The manager takes such a device for its own: it removes addresses, routes and rules that it did not set, sets
-    the device down, asks for DHCP on it, or changes its MAC. Pods lose their network some time after they start, or
+    the device down, asks for DHCP on it, gives it an address of 169.254.0.0/16 or a default route, or changes its
+    MAC. Pods lose their network some time after they start, or
     after the manager restarts.
 
 How to confirm
     nmcli device; networkctl list
-    journalctl -u NetworkManager -u systemd-networkd | grep -E 'cali|flannel|cni|veth|lxc'
+    journalctl -u NetworkManager -u systemd-networkd -u dhcpcd | grep -E 'cali|flannel|cni|veth|docker|br-|lxc'
 
 How to fix
     NetworkManager: /etc/NetworkManager/conf.d/cni.conf with [keyfile] unmanaged-devices=interface-
     name:cali*;interface-name:flannel*;interface-name:cni*;interface-name:veth*. networkd: a .network file with
     [Match] Name=... and [Link] Unmanaged=yes; ManageForeignRoutes=no, ManageForeignRoutingPolicyRules=no in
-    networkd.conf.
+    networkd.conf. dhcpcd: denyinterfaces veth* br-* docker*; ConnMan: NetworkInterfaceBlacklist=veth,docker,br-;
+    udev: a .link file with MACAddressPolicy=none for them.
 
 References
     NetworkManager.conf(5); networkd.conf(5); docs.tigera.io, configure NetworkManager
@@ -25,11 +29,14 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding
+from podpath.checks.said import QUOTED, find_said
 from podpath.checks.stated import statements_of
+from podpath.net.messages import Message, MessageKind
 from podpath.net.statements import ManagedDevice
 from podpath.node.case import Case
 
@@ -55,8 +62,21 @@ PLUGINS = (
 TAKEN = ("connected", "disconnected", "configured", "configuring", "failed", "connecting", "activating")
 
 
+_OF_CONTAINERS = re.compile(
+    r"(?:veth|vethwe|cali|lxc_?|tap|vnet|eni)[0-9a-f][\w@.-]*$|(?:docker|cni|podman|nerdctl|flannel|cilium_|weave|vxlan\.calico|"
+    r"wireguard\.cali|kube-bridge|kube-ipvs|cbr|lxdbr|incusbr|virbr|antrea-gw|ovn-k8s-mp|genev_sys_|vxlan_sys_|tunl)[\w.-]*$|"
+    r"br-(?:[0-9a-f]{12}|int|ex|tun)$|nodelocaldns$"
+)
+"""Names that engines, plugins and hypervisors give to their devices."""
+
+
 def check(case: Case) -> Iterator[Finding]:
-    """Report the first device of a plugin that a manager took."""
+    """Report the first device of a plugin that a manager took, or what daemons of the host did to devices of containers."""
+    stated = tuple(_list_stated(case))
+    yield from stated or _list_told(case)
+
+
+def _list_stated(case: Case) -> Iterator[Finding]:
     for device, stated in statements_of(case, ManagedDevice):
         if not device.link.startswith(PLUGINS) or device.state.split(" (")[0] not in TAKEN or "externally" in device.state:
             continue
@@ -72,3 +92,35 @@ def check(case: Case) -> Iterator[Finding]:
             marks=(str(device.link), device.state),
         )
         return
+
+
+def _list_told(case: Case) -> Iterator[Finding]:
+    """Report what a daemon did to a device of containers; else that it took note of one, which need not matter."""
+    done = [one for one in find_said(case, MessageKind.DEVICE_TAKEN) if _is_of_containers(one)]
+    seen = [one for one in find_said(case, MessageKind.DEVICE_SEEN) if _is_of_containers(one)]
+    if done:
+        fails = any(not complaint.works for complaint in case.complaints)
+        yield _tell(done, severity="fault", certainty=1.0 if fails else 0.7)
+    elif seen:
+        yield _tell(seen, severity="risk", certainty=0.4)
+
+
+def _tell(said: Sequence[Message], severity: str, certainty: float) -> Finding:
+    first = said[0]
+    daemon = first.values.get("daemon", "A daemon of the host")
+    device, act = first.values["device"], first.values["act"]
+    return Finding(
+        check=NAME,
+        severity=severity,
+        claim=f"{daemon} handles {device}, a device of containers, as one of the host ({act}).",
+        evidence=tuple(dict.fromkeys(message.span for message in said))[:QUOTED],
+        reasoning=("It sets or removes addresses, routes and states of a device that is not its own.",),
+        breaks=("addresses, routes and names of containers, and the routes of the host",),
+        prevention="Tell the daemon to leave devices of containers alone.",
+        certainty=certainty,
+        marks=(device, act),
+    )
+
+
+def _is_of_containers(message: Message) -> bool:
+    return "act" in message.values and _OF_CONTAINERS.match(message.values.get("device", "")) is not None

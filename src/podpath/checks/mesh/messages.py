@@ -130,4 +130,21 @@ ROWS: tuple[MessageCheck, ...] = (
         fix="Mend what the flag points to: mTLS settings, endpoints, limits in the DestinationRule, hosts in the VirtualService.",
         references="Envoy, Access logging, %RESPONSE_FLAGS%",
     ),
+    MessageCheck(
+        name="peer-speaks-tls",
+        title="one end speaks TLS and the other plain HTTP.",
+        kinds=(Kind.PEER_SPEAKS_TLS,),
+        categories=(Category.WRONG_PORT, Category.MESH_POLICY, Category.APPLICATION, Category.NAME_OR_CERTIFICATE),
+        claim="One end speaks TLS where the other speaks plain HTTP.",
+        breaks="every request on that port",
+        cure="speak to the port what it speaks: scheme, port or protocol of the service",
+        what=(
+            "Bytes of a TLS handshake in a log of HTTP (\\x16\\x03\\x01), `malformed HTTP response`, "
+            "`Client sent an HTTP request to an HTTPS server`."
+        ),
+        why=("The client uses the wrong scheme or port, a proxy ends TLS or begins it where the other does not expect it."),
+        confirm="curl -v http://ADDRESS:PORT; openssl s_client -connect ADDRESS:PORT",
+        fix="Correct scheme, targetPort, backend-protocol or the mode of TLS in the DestinationRule.",
+        references="RFC 8446; istio.io, TLS configuration",
+    ),
 )

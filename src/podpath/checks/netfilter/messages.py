@@ -81,4 +81,41 @@ ROWS: tuple[MessageCheck, ...] = (
         fix="firewall-cmd --permanent --zone=ZONE --remove-interface=docker0; firewall-cmd --reload; systemctl restart docker",
         references="Docker, Integration with firewalld; firewall-cmd(1)",
     ),
+    MessageCheck(
+        name="rule-gone",
+        title="a rule that the engine wrote is gone.",
+        kinds=(Kind.RULE_GONE,),
+        categories=(Category.SERVICE_RULES_MISSING, Category.RULESET_FAILURE),
+        claim="The engine's own rule in {chain} is gone: something else flushed or replaced the rules.",
+        values=(Value("chain", default="its chain"),),
+        breaks="published ports and networks of the engine",
+        cure="restart the engine, and keep others from flushing its rules",
+        commands=("systemctl restart docker",),
+        what=(
+            "The engine deletes a rule that it wrote and does not find it: `Bad rule (does a matching"
+            " rule exist in that chain?)`, `No chain/target/match by that name`."
+        ),
+        why=(
+            "firewalld, a script with iptables -F or iptables-restore removed it while the engine "
+            "ran; the other rules are gone as well."
+        ),
+        confirm="iptables-save -c; journalctl -u firewalld -u iptables -u nftables",
+        fix="systemctl restart docker, after every reload of the firewall.",
+        references="Docker, packet filtering and firewalls",
+    ),
+    MessageCheck(
+        name="set-full",
+        title="a set of addresses is full.",
+        kinds=(Kind.SET_FULL,),
+        categories=(Category.RULESET_FAILURE, Category.RESOURCE_LIMIT),
+        claim="The set {name} is full: addresses that should be in it are not.",
+        values=(Value("name", default="of the rules"),),
+        breaks="what the rules with that set should accept or drop",
+        cure="make the set anew with a larger maxelem",
+        what="`Set ... is full, maxelem ... reached`, `Hash is full, cannot add more elements`.",
+        why="A set of ipset has a maximum of elements (65536 where none is named).",
+        confirm="ipset list -t",
+        fix="ipset create NEW hash:ip maxelem 1048576; ipset swap; raise the setting of the agent.",
+        references="ipset(8), maxelem",
+    ),
 )

@@ -17,7 +17,7 @@ ROWS: tuple[Row, ...] = (
     make_row(
         MessageKind.EXTENSION_MISSING,
         "Couldn't load ",
-        r"Couldn't load (?P<sort>match|target) [`'\"]?(?P<name>[\w-]+)",
+        r"Couldn't load (?P<sort>match|target) [`'\"]?(?P<name>(?!DOCKER)[\w-]+)",
     ),
     make_row(
         MessageKind.EXTENSION_MISSING,

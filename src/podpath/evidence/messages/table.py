@@ -6,23 +6,31 @@ each sign; only lines that hold a sign meet their row's pattern.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
 from podpath.evidence.messages import (
     agents,
     commands,
+    drivers,
+    errnos,
     firewalls,
     hosts,
     kernel,
     managers,
     meshes,
     names,
+    plugins,
     runtimes,
+    servers,
     services,
+    switches,
+    takers,
+    units,
 )
 from podpath.evidence.messages.row import Row
 from podpath.evidence.records import MessageRecord
@@ -40,6 +48,13 @@ ROWS: tuple[Row, ...] = (
     *managers.ROWS,
     *hosts.ROWS,
     *firewalls.ROWS,
+    *errnos.ROWS,
+    *takers.ROWS,
+    *drivers.ROWS,
+    *plugins.ROWS,
+    *switches.ROWS,
+    *servers.ROWS,
+    *units.ROWS,
 )
 """All rows, family by family. Of one line every row that it fits counts."""
 MOST = 40
@@ -48,6 +63,29 @@ CHUNK = 20_000
 """Lines that are searched as one text: a large source need not be held twice."""
 WIDTH = 4000
 """Characters of a line in which a message is looked for."""
+
+
+FALLBACKS = frozenset({MessageKind.PLUGIN_FAILED, MessageKind.SYSCTL_DENIED})
+"""Kinds of a line that nothing else claims: what passes another's error on, and what that error keeps from being set."""
+SHORT = 3000
+"""Lines of a source in which messages are looked for that two lines hold together."""
+NARROW, BROAD = 70, 260
+"""Columns at which terminals and mails break lines."""
+_BEGINNING = re.compile(
+    r"\s*(?:[$#>|*{}\[<-]|\d{1,4}[-/:.]\d|[A-Z][a-z]{2} [ \d]\d |[IWEF]\d{4} |time=|level=|ts=|"
+    r"\S+[@:]\S*[#$] |(?i:error|warning|fatal|note): |at )"
+)
+"""How a line begins that is no rest of the one before."""
+_BY_SIGN: dict[str, tuple[Row, ...]] = {
+    sign: tuple(row for row in ROWS if row.sign == sign) for sign in dict.fromkeys(row.sign for row in ROWS)
+}
+
+
+class _Place(NamedTuple):
+    """The lines of a source that say something, by their places in it."""
+
+    first: int
+    last: int
 
 
 class _Key(NamedTuple):
@@ -59,13 +97,10 @@ class _Key(NamedTuple):
 
 def find_messages(source: Source) -> tuple[MessageRecord, ...]:
     """Return what the lines of a source say, in the order in which it is first said."""
-    first: dict[_Key, int] = {}
+    first: dict[_Key, _Place] = {}
     counts: Counter[_Key] = Counter()
     kinds: Counter[MessageKind] = Counter()
-    for place, row in _candidates(source):
-        key = _read_line(source.lines[place][:WIDTH], row)
-        if key is None:
-            continue
+    for place, key in (*_find_wrapped(source), *_find_keys(source)) if len(source.lines) <= SHORT else _find_keys(source):
         if key not in first:
             kinds[key.kind] += 1
             if kinds[key.kind] > MOST:
@@ -76,6 +111,42 @@ def find_messages(source: Source) -> tuple[MessageRecord, ...]:
     return tuple(_make_record(source, key, place, counts[key]) for key, place in ordered)
 
 
+def _find_keys(source: Source) -> Iterator[tuple[_Place, _Key]]:
+    """Yield what each line says; of several rows of one kind the one that names the most counts."""
+    for begin in range(0, len(source.lines), CHUNK):
+        lines = source.lines[begin : begin + CHUNK]
+        best: dict[tuple[int, MessageKind], _Key] = {}
+        for place, row in _candidates(lines):
+            key = _read_line(lines[place][:WIDTH], row)
+            if key is not None:
+                known = best.get((place, key.kind))
+                best[place, key.kind] = key if known is None or len(key.values) > len(known.values) else known
+        claimed = {place for place, kind in best if kind not in FALLBACKS}
+        for (place, kind), key in sorted(best.items(), key=lambda item: item[0][0]):
+            if kind not in FALLBACKS or place not in claimed:
+                yield _Place(begin + place, begin + place), key
+
+
+def _find_wrapped(source: Source) -> Iterator[tuple[_Place, _Key]]:
+    """Yield what two lines say together, of which a terminal or a mail made two, and neither alone."""
+    lines = source.lines
+    pairs = [place for place in range(len(lines) - 1) if _is_wrapped(lines[place], lines[place + 1])]
+    told: set[tuple[int, MessageKind]] = set()
+    for glue in ("", " "):
+        joined = tuple(f"{lines[place].rstrip()}{glue}{lines[place + 1].lstrip()}" for place in pairs)
+        for number, row in _candidates(joined):
+            first = pairs[number]
+            whole = _read_line(joined[number][:WIDTH], row)
+            alone = any(row.pattern.search(line) for line in lines[first : first + 2])
+            if whole is not None and not alone and (first, row.kind) not in told:
+                told.add((first, row.kind))
+                yield _Place(first, first + 1), whole
+
+
+def _is_wrapped(line: str, following: str) -> bool:
+    return NARROW <= len(line) <= BROAD and following.strip() != "" and _BEGINNING.match(following) is None
+
+
 def _read_line(line: str, row: Row) -> _Key | None:
     found = row.pattern.search(line)
     if found is None:
@@ -83,22 +154,21 @@ def _read_line(line: str, row: Row) -> _Key | None:
     return _Key(row.kind, tuple((name, value) for name, value in found.groupdict().items() if value))
 
 
-def _make_record(source: Source, key: _Key, place: int, count: int) -> MessageRecord:
-    line = source.first_line + place
-    return MessageRecord(span=Span(source, line, line), kind=key.kind, values=dict(key.values), times=count)
+def _make_record(source: Source, key: _Key, place: _Place, count: int) -> MessageRecord:
+    first, last = (source.first_line + number for number in place)
+    return MessageRecord(span=Span(source, first, last), kind=key.kind, values=dict(key.values), times=count)
 
 
-def _candidates(source: Source) -> Iterator[tuple[int, Row]]:
+def _candidates(lines: Sequence[str]) -> Iterator[tuple[int, Row]]:
     """Yield each line, by its place, with each row whose sign stands in it."""
-    for begin in range(0, len(source.lines), CHUNK):
-        lines = source.lines[begin : begin + CHUNK]
-        text = "\n".join(lines)
-        ends: list[int] = []
-        for row in ROWS:
-            start = text.find(row.sign)
-            if start >= 0 and not ends:
-                ends = list(accumulate(len(line) + 1 for line in lines))
-            while start >= 0:
-                place = bisect_right(ends, start)
-                yield begin + place, row
-                start = text.find(row.sign, ends[place])
+    text = "\n".join(lines)
+    ends: list[int] = []
+    for sign, rows in _BY_SIGN.items():
+        start = text.find(sign)
+        if start >= 0 and not ends:
+            ends = list(accumulate(len(line) + 1 for line in lines))
+        while start >= 0:
+            place = bisect_right(ends, start)
+            for row in rows:
+                yield place, row
+            start = text.find(sign, ends[place])
