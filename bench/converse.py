@@ -20,8 +20,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from bench.kube_proxy_ruleset import Service, generate_ruleset, generate_services  # the folder above is only now on the path
 from bench.measurement import Measurement, emit  # as above
 from podpath.assembly.netfilter.state import assemble_netfilter
-from podpath.datapath.compiled import Engine
-from podpath.datapath.conversation import converse
+from podpath.datapath.conversations.conversation import converse
+from podpath.datapath.walk.compiled import Engine
 from podpath.evidence.iptables.rules import read_rules
 from podpath.library.memory import collecting_seldom
 from podpath.net import protocols

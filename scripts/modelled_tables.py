@@ -11,8 +11,8 @@ from pathlib import Path
 from podpath import report
 from podpath.cli.main import COMMANDS
 from podpath.collect.netns_files import NETNS_FILES, NODE_FILES
-from podpath.datapath.not_modelled import BOUNDARIES
-from podpath.datapath.order import ORDER
+from podpath.datapath.stages.order import ORDER
+from podpath.datapath.walk.not_modelled import BOUNDARIES
 from podpath.datapath.xtables.matches import opaque
 from podpath.datapath.xtables.registry import MATCHES, TARGETS
 from podpath.datapath.xtables.targets import silent, unknown

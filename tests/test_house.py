@@ -17,7 +17,7 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "podpath"
 TESTS = Path(__file__).resolve().parent
 MODULES = sorted(path for path in SOURCE.rglob("*.py") if path.name not in {"__init__.py", "__main__.py"})
 OWED = {
-    "assembly": 11, "capture": 22, "checks": 28, "cli": 17, "datapath": 64, "diagnosis": 33, "evidence": 30, "lab": 17, "node": 1,
+    "assembly": 11, "capture": 22, "checks": 28, "cli": 17, "datapath": 59, "diagnosis": 33, "evidence": 30, "lab": 17, "node": 1,
     "protect": 37, "report": 31, "timeline": 23,
 }  # fmt: skip
 """Modules of each package that are tested by their family's or package's file alone, and should have one of their own."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from podpath.datapath.conversation import converse
+from podpath.datapath.conversations.conversation import converse
 from podpath.lab import apply
 from podpath.lab.apply import LabError, require_lab, run
 from podpath.lab.exchange import KERNEL_SCRIPTS

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from podpath.datapath.trace import Conversation
+from podpath.datapath.tracing.trace import Conversation
 from podpath.diagnosis.diagnosis import Diagnosis
 from podpath.net.provenance import Gap
 from podpath.report.diagnosis_text import render_diagnosis

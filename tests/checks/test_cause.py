@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podpath.checks.cause import Cause, Claim
-from podpath.datapath.conversation import converse
+from podpath.datapath.conversations.conversation import converse
 from podpath.testing.nodes import given_netns, given_node, probe
 
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from typing import TypedDict, Unpack
 
 from podpath.assembly.netfilter.rules import assemble_rule
-from podpath.datapath.compiled import Engine
-from podpath.datapath.exploration import Choices, explore
 from podpath.datapath.netfilter.hooks import traverse
 from podpath.datapath.netfilter.verdicts import Verdict
-from podpath.datapath.skb import Skb, Walk
+from podpath.datapath.tracing.exploration import Choices, explore
+from podpath.datapath.walk.compiled import Engine
+from podpath.datapath.walk.skb import Skb, Walk
 from podpath.evidence.iptables.rules import read_rules
 from podpath.evidence.iptables.ruleset import RulesetRecord
 from podpath.net import protocols

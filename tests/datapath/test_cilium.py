@@ -6,15 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from podpath.datapath.cilium import STAND_IN, is_endpoint
-from podpath.datapath.cilium_config import CiliumConfig
-from podpath.datapath.cilium_services import choose_endpoint, is_service
-from podpath.datapath.conversation import converse
-from podpath.datapath.trace import Delivered, Trace, Transmitted
+from podpath.datapath.cilium.programs import STAND_IN, is_endpoint
+from podpath.datapath.cilium.services import choose_endpoint, is_service
+from podpath.datapath.conversations.conversation import converse
+from podpath.datapath.tracing.trace import Delivered, Trace, Transmitted
 from podpath.net.packet import Packet
-from podpath.net.provenance import Option, Unknown
 from podpath.node.netfilter import Netfilter
-from podpath.node.node import Cilium, Node, Service, ServicePort
+from podpath.node.node import Node, Service, ServicePort
 from podpath.report.sentences import spell_failure
 from podpath.testing.nodes import Fields, forwarding, given_cilium, given_netns, given_node, ip, probe
 from tests.datapath.given import given_tables
@@ -205,38 +203,6 @@ def test_which_packets_are_for_a_service() -> None:
     assert [True, True, False] == [
         is_service(node, packet("203.0.113.9", dst, dport=port), host(walk))
         for dst, port in (("10.96.0.10", 80), ("192.0.2.2", 30080), ("192.0.2.2", 80))
-    ]
-
-
-def test_options_have_defaults_and_may_be_unknown() -> None:
-    """An option that is not stated has its default; one in dispute is asked for."""
-    walk = given_walk(given_node())
-    disputed = Unknown("enable-bpf-masquerade", "look", (Option("true", "as one output says"), Option("false", "as another")))
-    config = CiliumConfig(Cilium(options={"enable-bpf-masquerade": disputed}))
-
-    assert [True, False, False, True] == [
-        config.masquerades(walk), config.replaces_kube_proxy(walk), config.routes_endpoints(walk), config.tunnels(walk),
-    ]  # fmt: skip
-    assert ["enable-bpf-masquerade"] == [made.fact for made in walk.choices.made]
-
-
-@pytest.mark.parametrize(
-    ("options", "tunnels"), [({"routing_mode": "native"}, False), ({"tunnel": "disabled"}, False), ({"tunnel": "geneve"}, True)]
-)
-def test_tunnel_options_of_old_and_new_versions(options: dict[str, str], tunnels: bool) -> None:  # noqa: FBT001
-    """`routing-mode` replaced `tunnel` in Cilium 1.14; both are understood."""
-    assert tunnels == CiliumConfig(given_cilium(**options)).tunnels(given_walk(given_node()))
-
-
-def test_networks_and_devices_are_read_from_their_options() -> None:
-    """Every network option counts, and devices may be quoted or separated by commas."""
-    config = CiliumConfig(
-        given_cilium(cluster_pool_ipv4_cidr="10.1.0.0/16 10.2.0.0/16", devices="'eth0', eth1", native_routing_cidr="bad/99")
-    )
-
-    assert (["10.1.0.0/16", "10.2.0.0/16"], {"eth0", "eth1"}) == ([str(item) for item in config.networks], set(config.devices))
-    assert ["cluster-pool-ipv4-cidr: 10.1.0.0/16 10.2.0.0/16"] == [
-        item.text for item in config.evidence("cluster-pool-ipv4-cidr")
     ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from podpath.datapath.icmp import TYPES, TYPES6, is_error, reject
-from podpath.datapath.trace import Dropped, Rejected
+from podpath.datapath.tracing.trace import Dropped, Rejected
 from podpath.net import protocols
 from podpath.testing.nodes import given_netns, given_node, ip
 from tests.datapath.walks import given_skb, given_walk, packet

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.datapath.conversation import converse
+from podpath.datapath.conversations.conversation import converse
 from podpath.datapath.nftables.datatypes import Device, Name, Range, fits, parse_pattern
 from podpath.datapath.nftables.sets import Elements
 from podpath.datapath.reasons.rules import PolicyDecided
-from podpath.datapath.trace import Conversation
+from podpath.datapath.tracing.trace import Conversation
 from podpath.lab.draft import DraftNetns
 from podpath.lab.topologies import routed_pods
 from podpath.net import nft

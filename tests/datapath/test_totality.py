@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from hypothesis import HealthCheck, given, settings
 
-from podpath.datapath.compiled import Engine
-from podpath.datapath.conversation import KINDS, converse
-from podpath.datapath.trace import Dropped, Rejected, Undecided
+from podpath.datapath.conversations.conversation import KINDS, converse
+from podpath.datapath.tracing.trace import Dropped, Rejected, Undecided
+from podpath.datapath.walk.compiled import Engine
 from podpath.net.probe import Probe
 from podpath.node.node import Node
 from tests.strategies import nodes, probes

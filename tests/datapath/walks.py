@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from podpath.datapath.compiled import Engine
-from podpath.datapath.exploration import Choices
-from podpath.datapath.namespace import Namespace
-from podpath.datapath.skb import Skb, Walk
-from podpath.datapath.trace import Branch, Conversation, Dropped, Outcome, Rejected, Trace
+from podpath.datapath.netns.namespace import Namespace
+from podpath.datapath.tracing.exploration import Choices
+from podpath.datapath.tracing.trace import Branch, Conversation, Dropped, Outcome, Rejected, Trace
+from podpath.datapath.walk.compiled import Engine
+from podpath.datapath.walk.skb import Skb, Walk
 from podpath.net import protocols
 from podpath.net.packet import Packet
 from podpath.node.node import HOST, Node

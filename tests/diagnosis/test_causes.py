@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podpath.checks.cause import Claim
-from podpath.datapath.conversation import converse
+from podpath.datapath.conversations.conversation import converse
 from podpath.diagnosis.causes import find_cause
 from podpath.net.provenance import Listing
 from podpath.node.node import Node

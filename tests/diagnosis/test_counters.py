@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from podpath.checks.finding import Finding
-from podpath.datapath.conversation import converse
+from podpath.datapath.conversations.conversation import converse
 from podpath.diagnosis.counters import TELLTALES, add_counters
 from podpath.net.provenance import Known
 from podpath.node.node import HOST, Node

@@ -5,7 +5,7 @@ from __future__ import annotations
 from podpath.datapath.reasons.bridges import HiddenFromNetfilter, SwitchFloods
 from podpath.datapath.reasons.neighbours import ArpRequest, EntryUsed, ForeignSenderAsked
 from podpath.datapath.reasons.rules import PolicyDecided, RuleDecided
-from podpath.datapath.trace import Step
+from podpath.datapath.tracing.trace import Step
 from podpath.diagnosis.naming import names_of, words_of
 from podpath.net.addresses import IfName, Mac
 from podpath.net.provenance import Source, Span

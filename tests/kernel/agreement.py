@@ -9,10 +9,10 @@ from types import TracebackType
 from typing import NamedTuple, Self, TypedDict, Unpack
 
 from podpath.datapath.conntrack.connection import Connection
-from podpath.datapath.conntrack.tracking import attach_answer, conntrack_table
-from podpath.datapath.exploration import Choices
+from podpath.datapath.netfilter.tracking import attach_answer, conntrack_table
 from podpath.datapath.netfilter.verdicts import Accept, Reject, Verdict
-from podpath.datapath.skb import Skb
+from podpath.datapath.tracing.exploration import Choices
+from podpath.datapath.walk.skb import Skb
 from podpath.net import protocols
 from podpath.net.addresses import Address, Mac, Prefix
 from podpath.net.packet import Packet

@@ -17,10 +17,10 @@ from typing import NamedTuple
 
 import pytest
 
-from podpath.datapath.conversation import converse
-from podpath.datapath.frames import is_symbolic
-from podpath.datapath.injection import inject
-from podpath.datapath.trace import Conversation, Dropped, Rejected
+from podpath.datapath.conversations.conversation import converse
+from podpath.datapath.conversations.injection import inject
+from podpath.datapath.tracing.frames import is_symbolic
+from podpath.datapath.tracing.trace import Conversation, Dropped, Rejected
 from podpath.lab.agreement import Difference, Evidence, compare
 from podpath.lab.apply import apply, enter_private_world, inside
 from podpath.lab.conversation import Patience

@@ -9,19 +9,21 @@ from typing import Any
 
 import pytest
 
-from podpath.datapath import bridge_netfilter, driver, forward, hook, settings
-from podpath.datapath.conntrack import tracking
-from podpath.datapath.frames import with_ttl
+from podpath.datapath.bridging import bridge_netfilter
 from podpath.datapath.nat.binding import bind_source
 from podpath.datapath.nat.ranges import NULL
 from podpath.datapath.nat.stage import NatStage
-from podpath.datapath.netfilter import chains, hooks, rules
+from podpath.datapath.netfilter import chains, hook, hooks, rules, tracking
 from podpath.datapath.netfilter.ruleset import ruleset
 from podpath.datapath.netfilter.stages import TableStage
 from podpath.datapath.netfilter.state import HookState
 from podpath.datapath.netfilter.verdicts import ACCEPT, Accept, Drop, Verdict
-from podpath.datapath.routing import fib, rpdb, source_address
-from podpath.datapath.skb import Skb, Walk
+from podpath.datapath.netns import fib, rpdb
+from podpath.datapath.routing import source_address
+from podpath.datapath.stages import driver, forward
+from podpath.datapath.tracing.frames import with_ttl
+from podpath.datapath.walk import settings
+from podpath.datapath.walk.skb import Skb, Walk
 from podpath.datapath.xtables import registry
 from podpath.net.provenance import Known
 

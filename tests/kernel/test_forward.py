@@ -6,10 +6,10 @@ import re
 
 import pytest
 
-from podpath.datapath import paths
-from podpath.datapath.driver import drive
-from podpath.datapath.skb import Skb
-from podpath.datapath.trace import Delivered, Rejected
+from podpath.datapath.stages.driver import drive
+from podpath.datapath.tracing import paths
+from podpath.datapath.tracing.trace import Delivered, Rejected
+from podpath.datapath.walk.skb import Skb
 from podpath.net import protocols
 from podpath.net.packet import Packet
 from podpath.node.netfilter import Netfilter

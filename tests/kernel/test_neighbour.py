@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from podpath.datapath.arp import announced_source
+from podpath.datapath.neighbors.arp import announced_source
 from podpath.net.probe import Probe
 from podpath.node.node import Node
 from podpath.testing.nodes import given_netns, given_node, ip

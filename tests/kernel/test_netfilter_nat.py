@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from podpath.datapath.exploration import Choices
+from podpath.datapath.tracing.exploration import Choices
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.packet import Packet

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.datapath.exploration import Choices
 from podpath.datapath.netfilter.order import HOOK_ENTRIES
+from podpath.datapath.tracing.exploration import Choices
 from tests.datapath.given import given_rules, tcp
 from tests.kernel.agreement import Both
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from podpath.datapath.conversation import converse
+from podpath.datapath.conversations.conversation import converse
 from podpath.datapath.reasons.failures import OuterDelivered
-from podpath.datapath.trace import Branch
+from podpath.datapath.tracing.trace import Branch
 from podpath.lab.agreement import Evidence, compare, compare_branch, count_frames
 from podpath.lab.conversation import Observation
 from podpath.lab.counters import RulePlace

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podpath.datapath.conversation import converse
+from podpath.datapath.conversations.conversation import converse
 from podpath.datapath.xtables.registry import MATCHES, TARGETS, VERDICT_NAMES
 from podpath.datapath.xtables.targets.silent import EFFECTS
 from podpath.lab.generate import generate_case

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from podpath.checks.registry import CHECKS
-from podpath.datapath.conversation import converse
+from podpath.datapath.conversations.conversation import converse
 from podpath.lab.incidents.registry import INCIDENTS
 
 

@@ -19,7 +19,7 @@ LIGHT = """
 import gc, sys; from podpath.cli.main import run
 run(["capture", sys.argv[1]])
 assert gc.isenabled()
-heavy = {"podpath.evidence.recognition", "podpath.assembly.case", "podpath.datapath.conversation", "tarfile"}
+heavy = {"podpath.evidence.recognition", "podpath.assembly.case", "podpath.datapath.conversations.conversation", "tarfile"}
 sys.exit(" ".join(sorted(heavy & set(sys.modules))) or 0)
 """
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.datapath.conversation import converse
-from podpath.datapath.trace import Conversation, Dropped, Trace
+from podpath.datapath.conversations.conversation import converse
+from podpath.datapath.tracing.trace import Conversation, Dropped, Trace
 from podpath.net.probe import Probe
 from podpath.report.sentences import spell_reason
 from tests.assembly.evidence_text import Output, case_of

@@ -10,7 +10,7 @@ from podpath.datapath.reasons.devices import HandedToMaster
 from podpath.datapath.reasons.failures import PacketDropped
 from podpath.datapath.reasons.near import MissedByOne
 from podpath.datapath.reasons.rules import ChainTaken
-from podpath.datapath.trace import (
+from podpath.datapath.tracing.trace import (
     Assumption,
     Branch,
     Conversation,

@@ -9,9 +9,9 @@ from typing import Any, get_args
 import pytest
 
 import podpath
-from podpath.datapath.not_modelled import BOUNDARIES
 from podpath.datapath.reasons import boundaries, failures, neighbours, routes, rules, tracking
 from podpath.datapath.reasons.failures import Failure
+from podpath.datapath.walk.not_modelled import BOUNDARIES
 from podpath.net import nft
 from podpath.net.addresses import Mac
 from podpath.net.provenance import Source, Span

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from podpath.datapath.conversation import converse
+from podpath.datapath.conversations.conversation import converse
 from podpath.diagnosis.diagnose import diagnose
 from podpath.net.failures import FailureKind
 from podpath.net.probe import Probe

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from podpath.datapath.trace import Branch, Step, Trace
+from podpath.datapath.tracing.trace import Branch, Step, Trace
 from podpath.node.netfilter import Chain, Rule, Table
 
 

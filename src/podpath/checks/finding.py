@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from podpath.checks.cause import Claim, PacketStory
-from podpath.datapath.trace import Branch
+from podpath.datapath.tracing.trace import Branch
 from podpath.net.failures import FailureKind
 from podpath.net.provenance import Inferred, Span
 from podpath.node.change import Change

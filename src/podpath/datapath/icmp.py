@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from podpath.datapath.routing import error_source
 from podpath.datapath.routing.reasons import drop_reason
-from podpath.datapath.skb import Skb, Walk
-from podpath.datapath.trace import Dropped, Rejected
+from podpath.datapath.tracing.trace import Dropped, Rejected
+from podpath.datapath.walk.skb import Skb, Walk
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.packet import Packet

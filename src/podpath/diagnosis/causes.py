@@ -47,7 +47,7 @@ from podpath.datapath.reasons.routes import RouteReason, TtlExceeded
 from podpath.datapath.reasons.rules import PolicyDecided, RuleReason
 from podpath.datapath.reasons.tracking import ConntrackFull, TrackingReason
 from podpath.datapath.reasons.translation import TranslationReason
-from podpath.datapath.trace import Branch, Delivered, Dropped, Rejected, Step, Trace, Transmitted, Undecided
+from podpath.datapath.tracing.trace import Branch, Delivered, Dropped, Rejected, Step, Trace, Transmitted, Undecided
 from podpath.diagnosis.naming import words_of
 from podpath.diagnosis.unanswered import UNANSWERED
 from podpath.net.provenance import Known, Span

@@ -8,8 +8,8 @@ from dataclasses import replace
 from podpath.checks.finding import Finding, Repair
 from podpath.checks.links import enslaved_route, foreign_arp
 from podpath.checks.registry import find_check
-from podpath.datapath.compiled import Engine
-from podpath.datapath.conversation import converse
+from podpath.datapath.conversations.conversation import converse
+from podpath.datapath.walk.compiled import Engine
 from podpath.diagnosis.proof import BRANCHES, describe
 from podpath.net.probe import Probe
 from podpath.node.alteration import apply_changes

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from podpath.datapath.conversation import converse
-from podpath.datapath.trace import Branch, Conversation, Delivered, Undecided
+from podpath.datapath.conversations.conversation import converse
+from podpath.datapath.tracing.trace import Branch, Conversation, Delivered, Undecided
 from podpath.diagnosis.complained import Complained
 from podpath.diagnosis.forbids import (
     BranchesTruncated,

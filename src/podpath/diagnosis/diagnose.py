@@ -9,8 +9,8 @@ from podpath.checks.finding import Finding
 from podpath.checks.links import foreign_arp
 from podpath.checks.looks import look_at_captures
 from podpath.checks.registry import run_checks
-from podpath.datapath.conversation import converse
-from podpath.datapath.trace import Branch, Conversation
+from podpath.datapath.conversations.conversation import converse
+from podpath.datapath.tracing.trace import Branch, Conversation
 from podpath.diagnosis.assumed import is_assumed
 from podpath.diagnosis.captured import add_captured
 from podpath.diagnosis.carried import Broken, doubt, find_broken, find_complained, tell_walked

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from podpath.checks.finding import Finding
 from podpath.datapath.reasons import Reason
 from podpath.datapath.reasons.failures import Failure
-from podpath.datapath.trace import Conversation
+from podpath.datapath.tracing.trace import Conversation
 from podpath.diagnosis.complained import Complained
 from podpath.diagnosis.forbids import Forbids
 from podpath.diagnosis.meeting import Meeting

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from podpath.checks.explains import FELT, Way
-from podpath.datapath.trace import Branch, Delivered, Dropped, Rejected, Trace, Transmitted
+from podpath.datapath.tracing.trace import Branch, Delivered, Dropped, Rejected, Trace, Transmitted
 from podpath.net import protocols
 from podpath.net.failures import VAGUE, FailureKind
 

@@ -12,7 +12,7 @@ from podpath.checks.conntrack import conntrack_full
 from podpath.checks.finding import Finding, Repair
 from podpath.checks.links import arp_off, duplicate_address, enslaved_route, foreign_arp, neighbour_failed, veth_without_bridge
 from podpath.checks.routing import no_route, shadowed_range
-from podpath.datapath.trace import Step
+from podpath.datapath.tracing.trace import Step
 from podpath.diagnosis.causes import find_rule, marks_of, spans_of
 from podpath.diagnosis.difference.chains import ChainDifference, compare_chains
 from podpath.diagnosis.explanations import Explanation

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from podpath.datapath.trace import Assumption, Undecided
+from podpath.datapath.tracing.trace import Assumption, Undecided
 from podpath.diagnosis.unread import InputCut, LinesUnread, NotModelled
 from podpath.net.probe import Probe
 from podpath.net.provenance import Inferred, Span

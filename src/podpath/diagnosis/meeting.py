@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from podpath.checks.finding import Finding
-from podpath.datapath.trace import Branch, Delivered, Dropped, Rejected, Trace, Transmitted
+from podpath.datapath.tracing.trace import Branch, Delivered, Dropped, Rejected, Trace, Transmitted
 from podpath.diagnosis.connections import Observed, Seen, kind_of
 from podpath.net.provenance import Span
 from podpath.node.node import HOST

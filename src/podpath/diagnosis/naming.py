@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from podpath.datapath.reasons import Reason
 from podpath.datapath.reasons.neighbours import ForeignSenderAsked
 from podpath.datapath.reasons.rules import PolicyDecided, RuleDecided
-from podpath.datapath.trace import Step
+from podpath.datapath.tracing.trace import Step
 from podpath.node.netfilter import Rule
 from podpath.node.nftables import NftRule
 

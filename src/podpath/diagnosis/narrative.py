@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podpath.datapath.trace import Step, Trace
+from podpath.datapath.tracing.trace import Step, Trace
 
 QUIET = frozenset(
     (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from podpath.datapath.trace import Branch, Delivered, Dropped, Rejected, Trace, Transmitted
+from podpath.datapath.tracing.trace import Branch, Delivered, Dropped, Rejected, Trace, Transmitted
 from podpath.diagnosis.connections import Missing, Seen, kind_of
 from podpath.diagnosis.symptoms import Symptom
 from podpath.net.packet import Packet

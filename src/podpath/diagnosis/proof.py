@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from podpath.checks.cause import Cause
 from podpath.checks.finding import Repair
-from podpath.datapath.compiled import Engine
-from podpath.datapath.conversation import converse
-from podpath.datapath.trace import Branch, Conversation
+from podpath.datapath.conversations.conversation import converse
+from podpath.datapath.tracing.trace import Branch, Conversation
+from podpath.datapath.walk.compiled import Engine
 from podpath.diagnosis.causes import find_cause
 from podpath.diagnosis.symptoms import Symptom
 from podpath.diagnosis.worlds import Judgement, World, deviations_of

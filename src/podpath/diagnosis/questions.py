@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import assert_never
 
 from podpath.checks.finding import Finding
-from podpath.datapath.trace import Branch, Conversation, Undecided
+from podpath.datapath.tracing.trace import Branch, Conversation, Undecided
 from podpath.diagnosis.diagnosis import Otherwise, Question
 from podpath.diagnosis.explanations import Explanation
 from podpath.diagnosis.forbids import (

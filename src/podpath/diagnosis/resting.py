@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from podpath.checks.cause import Cause
-from podpath.datapath.trace import Conversation, Dropped, Rejected, Step, Trace
+from podpath.datapath.tracing.trace import Conversation, Dropped, Rejected, Step, Trace
 from podpath.net.addresses import Address
 from podpath.net.probe import Probe
 from podpath.net.provenance import Inferred

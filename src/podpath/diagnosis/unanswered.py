@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from podpath.datapath.reasons.failures import LeftForOwnPod, LeftUntranslated
-from podpath.datapath.trace import Branch, Conversation, Trace, Transmitted
+from podpath.datapath.tracing.trace import Branch, Conversation, Trace, Transmitted
 from podpath.net.addresses import Address, Prefix
 from podpath.node.node import HOST, Node
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
-from podpath.datapath.not_modelled import BOUNDARIES
+from podpath.datapath.walk.not_modelled import BOUNDARIES
 from podpath.net.provenance import Span
 from podpath.node.nftables import NftTable
 from podpath.node.node import Node

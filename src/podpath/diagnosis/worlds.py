@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from podpath.datapath.compiled import Engine
-from podpath.datapath.conversation import converse
-from podpath.datapath.trace import Assumption, Branch, Conversation
+from podpath.datapath.conversations.conversation import converse
+from podpath.datapath.tracing.trace import Assumption, Branch, Conversation
+from podpath.datapath.walk.compiled import Engine
 from podpath.diagnosis.observation import Agreement, compare
 from podpath.diagnosis.symptoms import Symptom
 from podpath.diagnosis.unanswered import leave_unanswered

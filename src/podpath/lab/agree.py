@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple, TypeVar
 
-from podpath.datapath.conversation import converse
-from podpath.datapath.injection import inject
-from podpath.datapath.trace import Conversation
+from podpath.datapath.conversations.conversation import converse
+from podpath.datapath.conversations.injection import inject
+from podpath.datapath.tracing.trace import Conversation
 from podpath.lab import conversation
 from podpath.lab.agreement import Difference, Evidence, compare, count_frames
 from podpath.lab.apply import LabError, apply, die_with_parent, enter_private_world, run

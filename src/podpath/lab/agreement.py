@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from podpath.datapath.trace import Branch, Conversation, Dropped, Rejected, RuleHit, Step, Trace
+from podpath.datapath.tracing.trace import Branch, Conversation, Dropped, Rejected, RuleHit, Step, Trace
 from podpath.lab.conversation import Observation
 from podpath.lab.counters import RulePlace
 from podpath.lab.entries import Entry

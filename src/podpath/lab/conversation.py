@@ -16,7 +16,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from podpath.datapath.conversation import ECHO_PAYLOAD, PAYLOAD
+from podpath.datapath.conversations.conversation import ECHO_PAYLOAD, PAYLOAD
 from podpath.lab.apply import inside
 from podpath.lab.frames import Frame, Tap
 from podpath.net import protocols

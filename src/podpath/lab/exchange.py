@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podpath.datapath.conversation import PAYLOAD, Act, script_of
+from podpath.datapath.conversations.conversation import PAYLOAD, Act, script_of
 from podpath.net import protocols
 from podpath.node.node import HOST
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from podpath.datapath.openvswitch import is_internal
+from podpath.datapath.devices.openvswitch import is_internal
 from podpath.lab.script import RUNNING, Command
 from podpath.net.addresses import IfName, Mac
 from podpath.net.provenance import Known, Listing

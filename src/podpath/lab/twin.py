@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 
-from podpath.datapath.conversation import converse
-from podpath.datapath.trace import Conversation, Delivered, Trace, Transmitted
+from podpath.datapath.conversations.conversation import converse
+from podpath.datapath.tracing.trace import Conversation, Delivered, Trace, Transmitted
 from podpath.lab import conversation
 from podpath.lab.agreement import Difference, Evidence, compare_branch
 from podpath.lab.apply import apply, has_openvswitch, read_neighbours

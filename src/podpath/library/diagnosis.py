@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from podpath.checks.finding import Finding
-from podpath.datapath.trace import Conversation
+from podpath.datapath.tracing.trace import Conversation
 from podpath.diagnosis import diagnose as causes
 from podpath.diagnosis.diagnosis import Diagnosis, Question
 from podpath.diagnosis.several_nodes import choose_answer

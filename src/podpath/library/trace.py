@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from podpath.datapath.conversation import converse
-from podpath.datapath.trace import Branch, Conversation
+from podpath.datapath.conversations.conversation import converse
+from podpath.datapath.tracing.trace import Branch, Conversation
 from podpath.diagnosis.clearance import Walked, forbid_all_clear
 from podpath.diagnosis.forbids import Forbids
 from podpath.library.case import Case

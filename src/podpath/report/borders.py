@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from podpath.datapath.trace import Assumption, Branch, Delivered, Dropped, Rejected, Step, Trace, Transmitted, Undecided
+from podpath.datapath.tracing.trace import Assumption, Branch, Delivered, Dropped, Rejected, Step, Trace, Transmitted, Undecided
 from podpath.net.packet import Packet
 from podpath.net.provenance import Gap, Span
 from podpath.report.escape import escape

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
-from podpath.datapath.trace import Conversation
+from podpath.datapath.tracing.trace import Conversation
 from podpath.diagnosis.diagnosis import Diagnosis
 from podpath.diagnosis.verdict import Verdict
 from podpath.report.clearance_words import name_forbids

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import assert_never
 
-from podpath.datapath.trace import Branch, Delivered, Dropped, Outcome, Rejected, Trace, Transmitted, Undecided
+from podpath.datapath.tracing.trace import Branch, Delivered, Dropped, Outcome, Rejected, Trace, Transmitted, Undecided
 from podpath.net.packet import Packet, spell_ends
 from podpath.report.escape import escape
 from podpath.report.sentences import spell_reason

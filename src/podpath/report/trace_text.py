@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from podpath.datapath.trace import Assumption, Branch, Conversation, Step, Trace, Undecided
+from podpath.datapath.tracing.trace import Assumption, Branch, Conversation, Step, Trace, Undecided
 from podpath.diagnosis.forbids import Forbids
 from podpath.diagnosis.questions import ask_for_clearance
 from podpath.net.packet import spell_ends

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podpath.datapath.trace import Branch, Conversation
+from podpath.datapath.tracing.trace import Branch, Conversation
 from podpath.diagnosis.diagnosis import Diagnosis
 from podpath.report.escape import escape
 from podpath.report.finding_text import INDENT

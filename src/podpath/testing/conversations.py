@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from podpath.datapath.conversation import converse
-from podpath.datapath.trace import Branch, Conversation, Step, Trace
+from podpath.datapath.conversations.conversation import converse
+from podpath.datapath.tracing.trace import Branch, Conversation, Step, Trace
 from podpath.net.probe import Probe
 from podpath.node.node import Node
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from podpath.datapath.conntrack.connection import Template, Zone, attached, is_untouched
-from podpath.datapath.exploration import Choices
-from podpath.datapath.skb import Walk
+from podpath.datapath.tracing.exploration import Choices
+from podpath.datapath.walk.skb import Walk
 from podpath.testing.nodes import given_node
 from tests.datapath.walks import given_skb, packet
 

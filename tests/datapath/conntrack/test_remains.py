@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podpath.datapath.conversation import converse
+from podpath.datapath.conversations.conversation import converse
 from podpath.lab.draft import Draft
 from podpath.lab.generate_rules import make_rule
 from podpath.lab.topologies import routed_pods

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from podpath.datapath.conntrack.settings import ConntrackSettings
-from podpath.datapath.exploration import Choices
+from podpath.datapath.tracing.exploration import Choices
 from podpath.net import protocols
 from podpath.node.node import Netns
 from tests.datapath.given import Given, Sender, given, given_rules, tcp

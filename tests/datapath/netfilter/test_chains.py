@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.datapath.exploration import Choices
 from podpath.datapath.netfilter.verdicts import ACCEPT, DROP, Queued
 from podpath.datapath.reasons.boundaries import ChainsCircle
 from podpath.datapath.reasons.rules import PolicyDecided
+from podpath.datapath.tracing.exploration import Choices
 from podpath.net.provenance import Known, Option, Unknown
 from podpath.node.netfilter import Chain
 from tests.datapath.given import Given, Sender, every_branch, given, given_rules, tcp, with_chain

@@ -6,8 +6,8 @@ from hypothesis import given as hypothesis_given
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from podpath.datapath.exploration import Choices
 from podpath.datapath.netfilter.verdicts import ACCEPT, DROP, Accept, Drop, Queued, Reject
+from podpath.datapath.tracing.exploration import Choices
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.packet import Packet

@@ -6,10 +6,10 @@ from hypothesis import given as hypothesis_given
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from podpath.datapath.compiled import Engine
 from podpath.datapath.netfilter.index import MOST_GROUPS, SHORTEST, ChainIndex
 from podpath.datapath.netfilter.ruleset import Ruleset
 from podpath.datapath.netfilter.state import HookState
+from podpath.datapath.walk.compiled import Engine
 from podpath.net.packet import Packet
 from podpath.node.netfilter import Rule
 from tests.datapath.given import Given, Sender, given, given_rules, given_tables, tcp, udp

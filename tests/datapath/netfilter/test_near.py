@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podpath.datapath.exploration import Choices
+from podpath.datapath.tracing.exploration import Choices
 from podpath.net import protocols
 from podpath.node.netfilter import Netfilter
 from podpath.report.sentences import spell_near

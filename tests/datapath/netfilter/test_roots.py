@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import pytest
 
-from podpath.datapath.exploration import Choices
 from podpath.datapath.netfilter.roots import find_roots
+from podpath.datapath.tracing.exploration import Choices
 from podpath.net.provenance import Known
 from podpath.node.netfilter import Chain, Netfilter, Table
 from tests.datapath.given import Given, Sender, every_branch, given, given_rules, given_tables, tcp, with_netfilter

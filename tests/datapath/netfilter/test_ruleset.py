@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.datapath.exploration import Choices
 from podpath.datapath.netfilter.order import HOOK_ENTRIES, HOOKS
 from podpath.datapath.netfilter.ruleset import Ruleset, ruleset
+from podpath.datapath.tracing.exploration import Choices
 from podpath.net.addresses import Address
 from podpath.node.netfilter import ConntrackEntry, ConnTuple, Netfilter
 from tests.datapath.given import Sender, given, given_rules, with_netfilter

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podpath.datapath.exploration import Choices, explore
+from podpath.datapath.tracing.exploration import Choices, explore
 from podpath.report.sentences import spell_reason
 from tests.datapath.given import Given, Sender, given, given_rules, tcp
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import overload
 
-from podpath.datapath.compiled import Engine
-from podpath.datapath.ipsets import Sets
 from podpath.datapath.netfilter.tables import CompiledTable
+from podpath.datapath.sets.ipsets import Sets
+from podpath.datapath.walk.compiled import Engine
 from podpath.net.provenance import Known
 from podpath.node.netfilter import Chain, Rule
 from tests.datapath.given import Sender, given, given_rules, given_tables, tcp, with_chain

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from podpath.datapath.reasons.boundaries import StatementNotFollowed
-from podpath.datapath.trace import Undecided
+from podpath.datapath.tracing.trace import Undecided
 from podpath.report.sentences import spell_reason
 from tests.datapath.test_nftables import HEAD, walk
 

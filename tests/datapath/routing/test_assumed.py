@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from podpath.datapath.netns.fib import NO_ROUTE, Flow
 from podpath.datapath.routing.assumed import is_slave, likeliest_uplinks, look_up
-from podpath.datapath.routing.fib import NO_ROUTE, Flow
 from podpath.testing.nodes import given_netns, given_node, ip
 from tests.datapath.walks import given_walk, host
 

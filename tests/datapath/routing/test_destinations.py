@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from podpath.datapath.netns.fib import Flow
 from podpath.datapath.routing.destinations import destination_of, select_path
-from podpath.datapath.routing.fib import Flow
 from podpath.testing.nodes import given_netns, given_node, ip
 from tests.datapath.walks import given_walk, host
 

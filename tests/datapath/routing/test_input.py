@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.datapath.routing.fib import Flow
+from podpath.datapath.netns.fib import Flow
 from podpath.datapath.routing.input import InputRoute, route_input
 from podpath.report.sentences import spell_reason
 from podpath.testing.nodes import Fields, forwarding, given_netns, given_node, ip

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from podpath.datapath.routing.fib import Flow
+from podpath.datapath.netns.fib import Flow
 from podpath.datapath.routing.output import OutputRoute, route_output
 from podpath.testing.nodes import given_netns, given_node, ip
 from tests.datapath.walks import given_walk, host

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from podpath.datapath.namespace import Namespace
+from podpath.datapath.netns.namespace import Namespace
 from podpath.datapath.routing.source_address import scope_number, select_address
 from podpath.net.provenance import Listing
 from podpath.node.node import Netns

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from podpath.datapath.netns.fib import Flow
 from podpath.datapath.reasons.routes import ReversePathHolds
-from podpath.datapath.routing.fib import Flow
 from podpath.datapath.routing.validation import SourceCheck, check_source
 from podpath.node.node import Node
 from podpath.testing.nodes import Fields, given_netns, given_node, ip

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from podpath.datapath.exploration import Choices
-from podpath.datapath.skb import Skb
+from podpath.datapath.tracing.exploration import Choices
+from podpath.datapath.walk.skb import Skb
 from podpath.net import protocols
 from podpath.net.addresses import Address, IfName, Mac
 from podpath.net.packet import Packet

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from podpath.datapath.ipsets import Sets
 from podpath.datapath.netfilter.state import Check, Doubt, HookState
+from podpath.datapath.sets.ipsets import Sets
 from podpath.datapath.xtables.context import RuleContext
 from podpath.datapath.xtables.registry import MATCHES, TARGETS, compile_match, compile_target, is_target
 from podpath.datapath.xtables.targets import silent

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from podpath.datapath.conntrack.connection import Zone
-from podpath.datapath.exploration import Choices, explore
 from podpath.datapath.netfilter.verdicts import ACCEPT, Queued, Reject
 from podpath.datapath.reasons.boundaries import TargetNotFollowed
+from podpath.datapath.tracing.exploration import Choices, explore
 from podpath.net import protocols
 from podpath.net.packet import Packet
 from podpath.net.provenance import Listing

@@ -10,7 +10,7 @@ from podpath.node.netfilter import ConnTuple
 
 if TYPE_CHECKING:
     from podpath.datapath.conntrack.tcp import Progress
-    from podpath.datapath.skb import Skb
+    from podpath.datapath.walk.skb import Skb
 
 NO_ZONE_ID = 0
 

@@ -10,7 +10,7 @@ from podpath.node.netfilter import ConntrackEntry
 
 if TYPE_CHECKING:
     from podpath.datapath.conntrack.connection import Connection
-    from podpath.datapath.skb import Walk
+    from podpath.datapath.walk.skb import Walk
 
 
 def list_entries(walk: Walk) -> Mapping[str, tuple[ConntrackEntry, ...]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podpath.datapath.skb import Walk
+from podpath.datapath.walk.skb import Walk
 from podpath.net.provenance import Known
 from podpath.node.node import Netns
 

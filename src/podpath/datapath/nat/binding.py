@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from podpath.datapath.conntrack.connection import Connection
 from podpath.datapath.conntrack.table import ConntrackTable
-from podpath.datapath.conntrack.tracking import conntrack_table
 from podpath.datapath.conntrack.tuples import ICMPS, PORTED, inverse, inverse_kind, tuple_key
 from podpath.datapath.nat.jenkins import jhash2, reciprocal_scale
 from podpath.datapath.nat.ranges import NatRange
 from podpath.datapath.netfilter.state import Decision, HookState
+from podpath.datapath.netfilter.tracking import conntrack_table
 from podpath.datapath.netfilter.verdicts import ACCEPT, DROP, Verdict
 from podpath.datapath.reasons.translation import DestinationRewritten, SourceRewritten
 from podpath.net import protocols

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from podpath.datapath.conntrack.connection import Connection
 from podpath.datapath.conntrack.tuples import ICMPS, PORTED, inverse
-from podpath.datapath.frames import with_destination, with_source
+from podpath.datapath.tracing.frames import with_destination, with_source
 from podpath.net.packet import Packet
 from podpath.node.netfilter import ConnTuple
 

@@ -9,18 +9,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from podpath.datapath.conntrack.connection import Connection
-from podpath.datapath.conntrack.tracking import conntrack_table
 from podpath.datapath.conntrack.tuples import ICMPS
 from podpath.datapath.nat.binding import bind_nothing
 from podpath.datapath.nat.rewriting import is_translated, rewrite, rewrite_error
 from podpath.datapath.netfilter import snapshot
 from podpath.datapath.netfilter.stages import TableStage, choose_order, order_fact
 from podpath.datapath.netfilter.state import HookState
+from podpath.datapath.netfilter.tracking import conntrack_table
 from podpath.datapath.netfilter.verdicts import DROP, Verdict
 from podpath.datapath.nftables.chains import NftStage
 from podpath.datapath.nftables.registration import Registered
 from podpath.datapath.reasons import translation as reasons
-from podpath.datapath.skb import Skb
+from podpath.datapath.walk.skb import Skb
 from podpath.net.packet import Packet
 from podpath.net.provenance import Option
 

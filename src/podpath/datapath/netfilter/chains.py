@@ -15,7 +15,7 @@ from podpath.datapath.netfilter.tables import FILTERING, CompiledTable
 from podpath.datapath.netfilter.verdicts import ACCEPT, DROP, Queued, Verdict
 from podpath.datapath.reasons.boundaries import ChainsCircle
 from podpath.datapath.reasons.rules import ChainTaken, PolicyDecided
-from podpath.datapath.trace import RuleHit
+from podpath.datapath.tracing.trace import RuleHit
 from podpath.net.provenance import Option
 
 MOST_JUMPS = 4096

@@ -6,7 +6,7 @@ from podpath.datapath.netfilter.ruleset import ruleset
 from podpath.datapath.netfilter.state import HookState
 from podpath.datapath.netfilter.verdicts import ACCEPT, Accept, Verdict
 from podpath.datapath.routing import reroute
-from podpath.datapath.skb import Skb, Walk
+from podpath.datapath.walk.skb import Skb, Walk
 
 PREROUTING, INPUT, FORWARD, OUTPUT, POSTROUTING = "PREROUTING", "INPUT", "FORWARD", "OUTPUT", "POSTROUTING"
 

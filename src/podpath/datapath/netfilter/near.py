@@ -9,7 +9,7 @@ from podpath.datapath.netfilter.chains import Frame, Traversal
 from podpath.datapath.netfilter.compiled import CompiledRule
 from podpath.datapath.netfilter.rules import describe_conditions
 from podpath.datapath.reasons.near import AcceptsTooLate, LeadsTooLate, MissedByOne
-from podpath.datapath.trace import NearMiss
+from podpath.datapath.tracing.trace import NearMiss
 from podpath.node.netfilter import Rule
 
 MOST_RULES = 400

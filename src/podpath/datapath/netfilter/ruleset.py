@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from podpath.datapath.conntrack.tracking import confirm, track
-from podpath.datapath.ipsets import Sets
 from podpath.datapath.nat.stage import NatStage
 from podpath.datapath.netfilter.order import HOOK_ENTRIES, HOOKS, TABLE_NAMES, HookEntry
 from podpath.datapath.netfilter.roots import find_roots
 from podpath.datapath.netfilter.stages import ContestedStage, ReroutingStage, Stage, TableStage
 from podpath.datapath.netfilter.tables import CompiledTable
+from podpath.datapath.netfilter.tracking import confirm, track
 from podpath.datapath.nftables.order import ContestedPriority
 from podpath.datapath.nftables.registration import NativeChains, Registered
-from podpath.datapath.skb import Walk
+from podpath.datapath.sets.ipsets import Sets
+from podpath.datapath.walk.skb import Walk
 from podpath.net.addresses import Family
 from podpath.net.provenance import Fact, Option, Unknown
 from podpath.node.netfilter import Chain, Netfilter, Rule, Table

@@ -9,7 +9,7 @@ from podpath.datapath.netfilter.chains import Traversal
 from podpath.datapath.netfilter.state import HookState
 from podpath.datapath.netfilter.tables import CompiledTable
 from podpath.datapath.netfilter.verdicts import Verdict
-from podpath.datapath.trace import NearMiss
+from podpath.datapath.tracing.trace import NearMiss
 from podpath.net.packet import Packet
 from podpath.net.provenance import Option, Span
 

@@ -10,7 +10,7 @@ from podpath.datapath.nftables.statements import BREAK
 from podpath.datapath.nftables.tables import CompiledNftChain
 from podpath.datapath.reasons.boundaries import ChainsCircle
 from podpath.datapath.reasons.rules import ChainTaken, PolicyDecided
-from podpath.datapath.trace import NearMiss
+from podpath.datapath.tracing.trace import NearMiss
 from podpath.net import nft
 from podpath.net.packet import Packet
 from podpath.net.provenance import Option

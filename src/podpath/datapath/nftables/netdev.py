@@ -11,9 +11,9 @@ from typing import NamedTuple
 from podpath.datapath.netfilter.state import HookState
 from podpath.datapath.nftables.chains import NftStage
 from podpath.datapath.nftables.tables import CompiledNftTable
-from podpath.datapath.paths import EMIT, Next
-from podpath.datapath.skb import Skb, Walk
-from podpath.datapath.trace import Dropped
+from podpath.datapath.tracing.paths import EMIT, Next
+from podpath.datapath.tracing.trace import Dropped
+from podpath.datapath.walk.skb import Skb, Walk
 from podpath.net.addresses import IfName
 from podpath.net.provenance import Option
 from podpath.node.links import Link

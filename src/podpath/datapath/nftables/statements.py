@@ -18,7 +18,7 @@ from podpath.datapath.nftables.translation import compile_nat
 from podpath.datapath.nftables.unfollowed import stop_at
 from podpath.datapath.nftables.values import Place, compile_lookup, compile_value
 from podpath.datapath.reasons.rules import KeptFromConntrack, RuleDecided, SentByRule, StatementTaken
-from podpath.datapath.trace import RuleHit
+from podpath.datapath.tracing.trace import RuleHit
 from podpath.datapath.xtables.context import RuleContext
 from podpath.datapath.xtables.targets import queue, reject
 from podpath.net import nft

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from podpath.datapath.ipsets import Sets
 from podpath.datapath.nftables.fields import ct_field, meta_field, payload_field
 from podpath.datapath.nftables.sets import Elements
 from podpath.datapath.nftables.statements import Op, compile_rule
 from podpath.datapath.nftables.values import Place
+from podpath.datapath.sets.ipsets import Sets
 from podpath.net import nft
 from podpath.node.nftables import NftChain, NftSet, NftTable
 

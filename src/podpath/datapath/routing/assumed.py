@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from podpath.datapath.routing.fib import NO_ROUTE, FibResult, Flow
+from podpath.datapath.netns.fib import NO_ROUTE, FibResult, Flow
 from podpath.net.addresses import Prefix
 from podpath.net.provenance import Basis, Inferred, Known, Option
 from podpath.node.links import Link
 from podpath.node.routing import Nexthop, PolicyRule, Route
 
 if TYPE_CHECKING:
-    from podpath.datapath.namespace import Namespace
-    from podpath.datapath.skb import Walk
+    from podpath.datapath.netns.namespace import Namespace
+    from podpath.datapath.walk.skb import Walk
 
 _INNER = frozenset({"veth", "bridge", "vxlan", "dummy", "loopback", "ipip", "tun", "wireguard", "geneve", "gre", "ifb", "nlmon"})
 """Kinds of device that no way out of a host leads over."""

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from podpath.datapath.destination import Destination
-from podpath.datapath.routing.fib import FibResult
+from podpath.datapath.netns.fib import FibResult
 from podpath.datapath.routing.source_address import select_address
+from podpath.datapath.tracing.destination import Destination
 from podpath.net.addresses import Address
 from podpath.net.provenance import Option
 from podpath.node.routing import Nexthop, Route
 
 if TYPE_CHECKING:
-    from podpath.datapath.namespace import Namespace
-    from podpath.datapath.skb import Walk
+    from podpath.datapath.netns.namespace import Namespace
+    from podpath.datapath.walk.skb import Walk
 
 UNROUTED = Nexthop()
 

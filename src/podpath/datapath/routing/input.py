@@ -7,20 +7,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from podpath.datapath import settings
-from podpath.datapath.destination import Destination
+from podpath.datapath.netns.fib import FibResult, Flow, explain_error
 from podpath.datapath.reasons import routes
 from podpath.datapath.reasons.routes import InputReason
 from podpath.datapath.routing.assumed import look_up
 from podpath.datapath.routing.destinations import destination_of, select_path
-from podpath.datapath.routing.fib import FibResult, Flow, explain_error
 from podpath.datapath.routing.validation import PASSED, SourceCheck, check_source
+from podpath.datapath.tracing.destination import Destination
+from podpath.datapath.walk import settings
 from podpath.net.provenance import Span
 from podpath.node.links import Link
 
 if TYPE_CHECKING:
-    from podpath.datapath.namespace import Namespace
-    from podpath.datapath.skb import Walk
+    from podpath.datapath.netns.namespace import Namespace
+    from podpath.datapath.walk.skb import Walk
 
 FUNCTION = "net/ipv4/route.c:ip_route_input_slow v6.12"
 LIMITED_BROADCAST = 0xFFFFFFFF

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from podpath.datapath.netns.fib import Flow
 from podpath.datapath.routing.assumed import look_up
-from podpath.datapath.routing.fib import Flow
 from podpath.datapath.routing.output import OutputRoute, route_output
 from podpath.datapath.routing.source_address import select_address
 from podpath.net.addresses import Address
@@ -14,7 +14,7 @@ from podpath.node.links import Link
 from podpath.node.node import Netns
 
 if TYPE_CHECKING:
-    from podpath.datapath.skb import Skb, Walk
+    from podpath.datapath.walk.skb import Skb, Walk
 
 _RECEIVED = frozenset({"local", "broadcast", "multicast", "anycast"})
 """Types of the local table. The namespace's one trie also finds routes of the main table, which count as `unicast`."""

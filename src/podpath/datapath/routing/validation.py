@@ -9,18 +9,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from podpath.datapath import settings
+from podpath.datapath.netns.fib import FibResult, Flow
 from podpath.datapath.reasons import routes
 from podpath.datapath.reasons.routes import SourceReason
 from podpath.datapath.routing.assumed import look_up
-from podpath.datapath.routing.fib import FibResult, Flow
+from podpath.datapath.walk import settings
 from podpath.net.provenance import Inferred, Known, Option, Span
 from podpath.node.links import Link
 from podpath.node.node import Netns
 
 if TYPE_CHECKING:
-    from podpath.datapath.namespace import Namespace
-    from podpath.datapath.skb import Walk
+    from podpath.datapath.netns.namespace import Namespace
+    from podpath.datapath.walk.skb import Walk
 
 FUNCTION = "net/ipv4/fib_frontend.c:fib_validate_source v6.12"
 

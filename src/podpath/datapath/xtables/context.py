@@ -10,7 +10,7 @@ from podpath.net.addresses import Family
 from podpath.node.netfilter import Match, MatchOption, Rule, Target
 
 if TYPE_CHECKING:
-    from podpath.datapath.ipsets import Sets
+    from podpath.datapath.sets.ipsets import Sets
 
 
 class RuleContext(NamedTuple):

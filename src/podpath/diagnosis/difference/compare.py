@@ -13,9 +13,9 @@ from itertools import chain
 
 from podpath.checks.finding import Finding
 from podpath.checks.registry import run_checks
-from podpath.datapath.compiled import Engine
-from podpath.datapath.conversation import converse
-from podpath.datapath.trace import Conversation
+from podpath.datapath.conversations.conversation import converse
+from podpath.datapath.tracing.trace import Conversation
+from podpath.datapath.walk.compiled import Engine
 from podpath.diagnosis.clearance import Walked, forbid_all_clear
 from podpath.diagnosis.difference.difference import Difference
 from podpath.diagnosis.difference.nodes import compare_nodes, take_over

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from podpath.datapath.conversation import PAYLOAD
+from podpath.datapath.conversations.conversation import PAYLOAD
 from podpath.lab.draft import Draft
 from podpath.lab.script import Command
 from podpath.net.probe import Probe

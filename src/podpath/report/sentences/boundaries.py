@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from podpath.datapath.not_modelled import BOUNDARIES
 from podpath.datapath.reasons import boundaries
 from podpath.datapath.reasons.boundaries import BoundaryReason
+from podpath.datapath.walk.not_modelled import BOUNDARIES
 from podpath.datapath.xtables.targets.unknown import NOT_FOLLOWED
 
 DETAILS = {

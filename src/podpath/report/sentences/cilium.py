@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from podpath.datapath.cilium_config import NOTE
 from podpath.datapath.reasons import cilium
 from podpath.datapath.reasons.cilium import CiliumReason
+from podpath.datapath.walk.cilium_config import NOTE
 
 UNSEEN = "the host's netfilter does not see it"
 

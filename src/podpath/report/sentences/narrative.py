@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from podpath.checks.cause import Cause, Claim, PacketStory
 from podpath.datapath.reasons.rules import PolicyDecided
-from podpath.datapath.trace import Delivered, Dropped, Rejected, Step, Trace, Transmitted
+from podpath.datapath.tracing.trace import Delivered, Dropped, Rejected, Step, Trace, Transmitted
 from podpath.diagnosis.narrative import telling_steps
 from podpath.net.packet import endpoint, spell_ends
 from podpath.node.netfilter import Rule

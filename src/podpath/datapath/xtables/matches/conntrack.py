@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from podpath.datapath.conntrack.connection import Connection, attached
 from podpath.datapath.netfilter.state import Answer, Check, Doubt, HookState
-from podpath.datapath.skb import Skb
+from podpath.datapath.walk.skb import Skb
 from podpath.datapath.xtables.context import RuleContext, single, spell, unknown_option, words
 from podpath.net import protocols
 from podpath.net.addresses import Address, Family

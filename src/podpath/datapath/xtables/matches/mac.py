@@ -5,7 +5,7 @@ What comes in on a device that is not Ethernet, `lo` or a tunnel of IP in IP, ma
 
 from __future__ import annotations
 
-from podpath.datapath.neighbour import WITHOUT_ARP
+from podpath.datapath.neighbors.neighbour import WITHOUT_ARP
 from podpath.datapath.netfilter.state import Answer, Check, Doubt, HookState
 from podpath.datapath.xtables.context import RuleContext, compile_options, single
 from podpath.node.netfilter import Match, MatchOption

@@ -1,0 +1,1 @@
+"""The bridge, and br_netfilter, which shows bridged packets to the packet filter."""

@@ -1,0 +1,151 @@
+"""br_netfilter: the IP hooks that a bridged packet runs through, and the routing of one whose destination they changed.
+
+`net/bridge/br_netfilter_hooks.c v6.12`: br_nf_pre_routing, br_nf_pre_routing_finish (bridged DNAT), br_nf_forward,
+br_nf_post_routing. The devices that rules see are the bridge for -i and -o, the ports for `-m physdev`.
+"""
+
+from __future__ import annotations
+
+from podpath.datapath.icmp import reject
+from podpath.datapath.neighbors.neighbour import resolve
+from podpath.datapath.netfilter import hooks
+from podpath.datapath.netfilter.hook import pass_hook
+from podpath.datapath.netfilter.verdicts import Accept
+from podpath.datapath.netns.fib import Flow
+from podpath.datapath.netns.namespace import Namespace
+from podpath.datapath.nftables.registration import FAMILIES as NATIVE
+from podpath.datapath.reasons import bridges
+from podpath.datapath.routing.input import InputRoute, route_input
+from podpath.datapath.routing.reasons import drop_reason
+from podpath.datapath.tracing.frames import with_macs
+from podpath.datapath.tracing.paths import Next
+from podpath.datapath.tracing.trace import Dropped
+from podpath.datapath.walk import settings
+from podpath.datapath.walk.skb import Skb, Walk
+from podpath.net.provenance import Fact, Known, Option, Unknown
+from podpath.node.links import Link
+
+MODULE = "br_netfilter"
+PREROUTING = "net/bridge/br_netfilter_hooks.c:br_nf_pre_routing v6.12"
+FINISH = "net/bridge/br_netfilter_hooks.c:br_nf_pre_routing_finish v6.12"
+_REFUSED = frozenset({"reverse path", "local source", "invalid source", "invalid destination", "localnet"})
+"""Causes for which `ip_route_input` fails. For the others it gives a route that answers with the error: the frame goes up for
+that, so a translated frame needs forwarding even where it would stay on its bridge (seen on 6.18)."""
+KEYS = {4: "net.bridge.bridge-nf-call-iptables", 6: "net.bridge.bridge-nf-call-ip6tables"}
+
+
+def prerouting(walk: Walk, skb: Skb) -> Next:
+    """Run PREROUTING for a frame that came in on a port, and route it where DNAT sends it elsewhere."""
+    namespace, bridge = walk.engine.namespace(skb.netns.name), skb.link
+    if bridge is None or not _has_rules(namespace, skb.packet.family):
+        return None
+    if not _is_on(walk, skb, namespace, bridge):
+        skb.physin, skb.bridged = skb.physin, False
+        return None
+    skb.bridged, skb.iif, skb.oif = True, bridge, None
+    before = skb.packet.dst
+    ended = pass_hook(walk, skb, hooks.PREROUTING)
+    if not isinstance(ended, Accept):
+        return ended
+    skb.prerouted = True
+    return None if skb.packet.dst == before else _redirect(walk, skb, namespace, bridge)
+
+
+def forward(walk: Walk, skb: Skb) -> Next:
+    """Run FORWARD between two ports."""
+    if not skb.bridged:
+        return None
+    skb.physout, skb.iif, skb.oif = skb.port, skb.link, skb.link
+    ended = pass_hook(walk, skb, hooks.FORWARD)
+    return None if isinstance(ended, Accept) else ended
+
+
+def postrouting(walk: Walk, skb: Skb) -> Next:
+    """Run POSTROUTING on the way out of a port."""
+    if not skb.bridged:
+        return None
+    ended = pass_hook(walk, skb, hooks.POSTROUTING)
+    return None if isinstance(ended, Accept) else ended
+
+
+def _has_rules(namespace: Namespace, family: int) -> bool:
+    """Tell whether there is anything that br_netfilter could run."""
+    netfilter = namespace.netns.netfilter.get(4 if family == 4 else 6)
+    if any(table.family in NATIVE[4 if family == 4 else 6] for table in namespace.netns.nftables.items):
+        return True
+    return netfilter is not None and (bool(netfilter.tables) or not netfilter.complete)
+
+
+def switch(walk: Walk, namespace: Namespace, bridge: Link, family: int) -> Fact[str]:
+    """Return whether bridged packets run through iptables: the bridge's own switch, the namespace's, or no module at all."""
+    netns, modules = namespace.netns, walk.node.modules
+    key = KEYS[family]
+    fact = netns.sysctls.get(key)
+    own = bridge.bridge is not None and (bridge.bridge.nf_call_iptables if family == 4 else bridge.bridge.nf_call_ip6tables)
+    if fact is None and modules.complete and MODULE not in modules.items:
+        return Known("0", modules.span, f"the module {MODULE} is not loaded")
+    if own:
+        return Known("1", bridge.span, f"{bridge.name} has it switched on itself")
+    if fact is not None:
+        return fact
+    if netns.sysctls_complete:
+        return Known("0", None, f"{key} does not exist: the module {MODULE} is not loaded")
+    options = (
+        Option("1", "bridged packets run through iptables"),
+        Option("0", f"bridged packets skip iptables: {MODULE} is not loaded, or switched off"),
+    )
+    return Unknown(f"{key} in netns {netns.name}", f"sysctl {key}; lsmod | grep {MODULE}", options)
+
+
+def _is_on(walk: Walk, skb: Skb, namespace: Namespace, bridge: Link) -> bool:
+    fact = switch(walk, namespace, bridge, skb.packet.family)
+    if settings.integer(walk.choices.resolve(fact)):
+        return True
+    note = fact.because if isinstance(fact, Known) else ""
+    reason = bridges.HiddenFromNetfilter(bridge.name, KEYS[skb.packet.family], note)
+    spans = settings.span_of(fact)
+    walk.step("bridge PREROUTING", skb, PREROUTING, skb.packet, "bypass", reason, spans=spans, link=bridge.name)
+    return False
+
+
+def _redirect(walk: Walk, skb: Skb, namespace: Namespace, bridge: Link) -> Next:
+    """Send a frame whose destination was translated to where it belongs now: over the same bridge, or up to be routed."""
+    packet = skb.packet
+    flow = Flow(packet.dst, packet.src, bridge.name, None, skb.mark, packet.tos, packet.protocol, packet.sport, packet.dport)
+    decided = route_input(walk, namespace, flow, bridge)
+    destination = decided.destination
+    if decided.cause in _REFUSED:
+        return _refuse(walk, skb, decided)
+    if destination is not None and destination.link is bridge and decided.path == "forward":
+        found = resolve(walk, namespace, bridge, destination, packet)
+        if found.failed or found.mac is None:
+            walk.step("neighbour", skb, FINISH, packet, "reject", found.reason, spans=found.spans)
+            return reject(walk, skb, "neighbour failed", "icmp-host-unreachable")
+        skb.packet = with_macs(packet, packet.smac, found.mac)
+        _note_detour(walk, skb, namespace, bridge)
+        stays = bridges.StaysOnBridge(packet.dst, bridge.name)
+        walk.step("bridge PREROUTING", skb, FINISH, packet, "bridge", stays)
+        return None
+    skb.packet = with_macs(packet, packet.smac, namespace.mac(bridge))
+    walk.step("bridge PREROUTING", skb, FINISH, packet, "route", bridges.RoutedAfterTranslation(packet.dst))
+    return None
+
+
+def _note_detour(walk: Walk, skb: Skb, namespace: Namespace, bridge: Link) -> None:
+    """Say that a frame passes the bridge device itself: the first to a next hop, and each to one that is known by hearsay.
+
+    Only a neighbour that was asked itself (NUD_CONNECTED) has an Ethernet header to take from the cache.
+    """
+    key = (namespace.name, bridge.name, skb.packet.dst)
+    if key in walk.heard or key not in walk.resolved:
+        walk.resolved.add(key)
+        reason = bridges.SentWhileResolving(bridge.name, skb.packet.dst)
+        walk.step("device transmit", skb, FINISH, skb.packet, "bridge", reason, link=bridge.name)
+
+
+def _refuse(walk: Walk, skb: Skb, decided: InputRoute) -> Dropped:
+    reason = decided.check.reason if decided.check.reason is not None else decided.reason
+    stage = "rp_filter" if decided.check.cause else "bridge PREROUTING"
+    if reason is not None:
+        walk.step(stage, skb, FINISH, skb.packet, "drop", reason, spans=decided.spans)
+    return Dropped(netns=skb.netns.name, reason=drop_reason(decided.cause, walk.node.kernel))

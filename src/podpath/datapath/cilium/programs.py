@@ -1,0 +1,273 @@
+"""Cilium's BPF programs, modelled from its configuration: what they do before the stack sees a packet, and after.
+
+At a pod's host device (`lxc*`) a program delivers to local pods and into the tunnel itself, and hands the rest to the stack. At
+the node's own devices one translates the source of what pods send (`enable-bpf-masquerade`); the answer is translated back
+where it comes in and goes straight to the pod's device, so the host's netfilter and conntrack never see it.
+"""
+
+from __future__ import annotations
+
+from podpath.datapath.cilium.services import choose_endpoint, is_service
+from podpath.datapath.netns.fib import Flow
+from podpath.datapath.netns.namespace import Namespace
+from podpath.datapath.reasons import cilium as reasons
+from podpath.datapath.routing.assumed import likeliest_uplinks, look_up
+from podpath.datapath.routing.destinations import select_path
+from podpath.datapath.tracing.frames import with_macs, with_ttl
+from podpath.datapath.tracing.paths import EMIT, REDIRECT, Next
+from podpath.datapath.walk.cilium_config import CiliumConfig
+from podpath.datapath.walk.not_modelled import boundary
+from podpath.datapath.walk.skb import Skb, Translation, Walk
+from podpath.net import protocols
+from podpath.net.addresses import Address, Mac
+from podpath.net.packet import Packet
+from podpath.net.provenance import Known, Span
+from podpath.node.links import Link
+from podpath.node.netfilter import ConnTuple
+from podpath.node.node import HOST
+
+FROM_CONTAINER = "bpf/bpf_lxc.c:cil_from_container, Cilium"
+FROM_NETDEV = "bpf/bpf_host.c:cil_from_netdev, Cilium"
+TO_NETDEV = "bpf/bpf_host.c:cil_to_netdev, Cilium"
+FROM_HOST = "bpf/bpf_host.c:cil_from_host, Cilium"
+SOCKET = "bpf/bpf_sock.c:cil_sock4_connect, Cilium"
+HOST_DEVICE, PREFIX = "cilium_host", "lxc"
+OVERLAYS = ("cilium_vxlan", "cilium_geneve")
+STAND_IN = Address(4, 192 << 24 | 2 << 8 | 1)
+"""192.0.2.1 (RFC 5737): stands for a device's address that the evidence does not show."""
+
+
+def is_endpoint(link: Link) -> bool:
+    """Tell whether a device is the host's end of a pod that Cilium runs."""
+    return link.name.startswith(PREFIX)
+
+
+def receive(walk: Walk, skb: Skb, link: Link) -> Next:
+    """Run the program at a device's tc ingress; None where it hands the packet to the stack."""
+    config = walk.engine.cilium
+    if config is None or skb.netns.name != HOST or skb.packet.family == 6:
+        return None
+    if is_endpoint(link):
+        return _from_container(walk, skb, config, link)
+    namespace = walk.engine.namespace(HOST)
+    if link.name in OVERLAYS:
+        target = _endpoint_link(walk, namespace, skb.packet.dst)
+        return None if target is None else _to_container(walk, skb, target, "device receive")
+    return _from_netdev(walk, skb, config, link) if _is_native(namespace, config, link) else None
+
+
+def _from_container(walk: Walk, skb: Skb, config: CiliumConfig, link: Link) -> Next:
+    namespace = walk.engine.namespace(HOST)
+    _translate_service(walk, skb, "lxc", FROM_CONTAINER)
+    dst = skb.packet.dst
+    if namespace.owns(dst):
+        return None
+    if not config.routes_endpoints(walk):
+        target = _endpoint_link(walk, namespace, dst)
+        if target is not None and target.name != link.name:
+            return _to_container(walk, skb, target, "device receive")
+        overlay = _overlay(walk, namespace, config, dst)
+        if overlay is not None:
+            return _to_overlay(walk, skb, overlay, FROM_CONTAINER)
+    if config.bypasses_host(walk):
+        return _route_past_host(walk, skb, namespace, link)
+    walk.step("tc ingress", skb, FROM_CONTAINER, skb.packet, "pass", reasons.HandedToStack(), spans=config.spans, link=link.name)
+    return None
+
+
+def _from_netdev(walk: Walk, skb: Skb, config: CiliumConfig, link: Link) -> Next:
+    before = skb.packet
+    known = walk.translated.get(("masquerade", _tuple(before)))
+    if known is None:
+        if config.replaces_kube_proxy(walk) and is_service(walk.node, before, walk.engine.namespace(HOST)):
+            return boundary(walk, skb, "Cilium NodePort")
+        if _endpoint_link(walk, walk.engine.namespace(HOST), before.dst) is not None:
+            walk.translated["masquerade", _inverse(before)] = Translation(before.dst, before.dport)
+        return None
+    skb.packet = before._replace(dst=known.address, dport=known.port)
+    reason = reasons.AnswerRedirected(known.address)
+    spans = config.evidence("enable-bpf-masquerade")
+    walk.step("tc ingress", skb, FROM_NETDEV, before, "redirect", reason, spans=spans, link=link.name)
+    target = known.link or _endpoint_link(walk, walk.engine.namespace(HOST), known.address)
+    return None if target is None else _to_container(walk, skb, target, "tc ingress")
+
+
+def transmit(walk: Walk, skb: Skb) -> Next:
+    """Run the program at a device's tc egress; None where the device sends the packet."""
+    config, link = walk.engine.cilium, skb.oif
+    if config is None or link is None or skb.netns.name != HOST or skb.packet.family == 6 or skb.inner is not None:
+        return None
+    namespace = walk.engine.namespace(HOST)
+    if is_endpoint(link):
+        _restore_service(walk, skb, link)
+        return None
+    if link.name == HOST_DEVICE:
+        return _from_host(walk, skb, config, namespace)
+    if _is_native(namespace, config, link) and config.masquerades(walk):
+        _masquerade(walk, skb, config, namespace, link)
+    return None
+
+
+def _from_host(walk: Walk, skb: Skb, config: CiliumConfig, namespace: Namespace) -> Next:
+    target = _endpoint_link(walk, namespace, skb.packet.dst)
+    if target is not None:
+        return _to_container(walk, skb, target, "tc egress")
+    overlay = _overlay(walk, namespace, config, skb.packet.dst)
+    return _to_overlay(walk, skb, overlay, FROM_HOST) if overlay is not None else None
+
+
+def _masquerade(walk: Walk, skb: Skb, config: CiliumConfig, namespace: Namespace, link: Link) -> None:
+    """Translate the source of what a pod sends out of the cluster to the device's address."""
+    before, source = skb.packet, skb.iif
+    from_pod = (source is not None and is_endpoint(source)) or _endpoint_link(walk, namespace, before.src) is not None
+    if not from_pod or ("masquerade", _tuple(before)) in walk.translated or namespace.owns(before.src):
+        return
+    if any(network.covers(before.dst) for network in config.networks):
+        return
+    own = namespace.primary_addresses(link.name, 4)
+    address = own[0].address if own else STAND_IN
+    skb.packet = before._replace(src=address)
+    pod = source if source is not None and is_endpoint(source) else _endpoint_link(walk, namespace, before.src)
+    walk.translated["masquerade", _inverse(skb.packet)] = Translation(before.src, before.sport, pod)
+    spans: tuple[Span, ...] = config.evidence("enable-bpf-masquerade")
+    reason = reasons.BpfMasqueraded(address, before.src, link.name, not own)
+    walk.step("tc egress", skb, TO_NETDEV, before, "snat", reason, spans=spans, link=link.name)
+
+
+def _to_container(walk: Walk, skb: Skb, target: Link, stage: str) -> Next:
+    """Deliver straight to a pod's device, past the stack."""
+    _restore_service(walk, skb, target)
+    reason = reasons.DeliveredToEndpoint(target.name)
+    walk.step(stage, skb, FROM_CONTAINER, skb.packet, "redirect", reason, link=target.name)
+    skb.packet = with_macs(skb.packet, walk.engine.namespace(HOST).mac(target), _container_mac(walk, target))
+    skb.link = target
+    return EMIT
+
+
+def _container_mac(walk: Walk, target: Link) -> Mac | None:
+    """Return the MAC of the pod's end, which the endpoint map holds (bpf/lib/local_delivery.h); None where no output shows it."""
+    peer = target.peer.value if isinstance(target.peer, Known) else None
+    if peer is None or peer.netns not in walk.node.namespaces:
+        return None
+    namespace = walk.engine.namespace(peer.netns)
+    return namespace.mac(namespace.link(peer.link))
+
+
+def _to_overlay(walk: Walk, skb: Skb, overlay: Link, function: str) -> Next:
+    reason = reasons.SentThroughOverlay(overlay.name)
+    walk.step("tc", skb, function, skb.packet, "encapsulate", reason, link=overlay.name)
+    skb.link = overlay
+    return EMIT
+
+
+def _route_past_host(walk: Walk, skb: Skb, namespace: Namespace, link: Link) -> Next:
+    packet = skb.packet
+    found = look_up(walk, namespace, Flow(packet.dst, packet.src, link.name))
+    if found.error or found.type != "unicast":
+        return None
+    skb.destination = select_path(walk, namespace, found, packet.src, packet.dst)
+    skb.iif, skb.oif = link, skb.destination.link
+    skb.packet = with_ttl(packet, packet.ttl - 1)
+    name = skb.oif.name if skb.oif is not None else None
+    walk.step("tc ingress", skb, FROM_CONTAINER, packet, "redirect", reasons.RoutedPastHost(name), link=name)
+    return REDIRECT
+
+
+def _overlay(walk: Walk, namespace: Namespace, config: CiliumConfig, dst: Address) -> Link | None:
+    """Return the tunnel device for a pod of another node: its network is routed to `cilium_host`."""
+    if not config.tunnels(walk):
+        return None
+    found = namespace.routing(4).lookup(Flow(dst))
+    route = found.route
+    by_route = route is not None and any(hop.link == HOST_DEVICE for hop in route.nexthops)
+    if not by_route and not (route is None and any(network.covers(dst) for network in config.networks)):
+        return None
+    return next((namespace.links[name] for name in OVERLAYS if name in namespace.links), namespace.link(OVERLAYS[0]))
+
+
+def _endpoint_link(walk: Walk, namespace: Namespace, address: Address) -> Link | None:
+    """Return the host device of the pod that has an address."""
+    if "endpoints" not in namespace.answers:
+        _index_endpoints(walk, namespace)
+    found = namespace.answers.get(("endpoint", address))
+    if isinstance(found, Link):
+        return found
+    route = namespace.routing(4).lookup(Flow(address)).route
+    names = [hop.link for hop in route.nexthops if hop.link is not None] if route is not None else []
+    return namespace.link(names[0]) if names and names[0].startswith(PREFIX) else None
+
+
+def _index_endpoints(walk: Walk, namespace: Namespace) -> None:
+    for link in namespace.ordered:
+        if is_endpoint(link) and isinstance(link.peer, Known) and link.peer.value.netns in walk.node.namespaces:
+            for address in walk.engine.namespace(link.peer.value.netns).addresses:
+                if not address.is_loopback:
+                    namespace.answers["endpoint", address] = link
+    namespace.answers["endpoints"] = True
+
+
+def _is_native(namespace: Namespace, config: CiliumConfig, link: Link) -> bool:
+    if config.devices:
+        return link.name in config.devices
+    if link.name.startswith(("cilium_", PREFIX)):
+        return False
+    return link in likeliest_uplinks(namespace) or _has_default_route(namespace, link)
+
+
+def _has_default_route(namespace: Namespace, link: Link) -> bool:
+    """Tell whether the node's default route leads over the device: Cilium finds its devices by that, whatever their kind."""
+    return any(
+        route.prefix.length == 0 and any(hop.link == link.name for hop in route.nexthops)
+        for route in namespace.netns.routes.items
+    )
+
+
+def connect(walk: Walk, skb: Skb) -> None:
+    """Translate a service's address where a process connects to it, where Cilium replaces kube-proxy."""
+    config = walk.engine.cilium
+    if config is not None and skb.inner is None and config.replaces_kube_proxy(walk):
+        _translate_service(walk, skb, "socket", SOCKET)
+
+
+def restore_peer(walk: Walk, skb: Skb) -> None:
+    """Show a process the service that it connected to, not the endpoint that answers."""
+    before = skb.packet
+    known = walk.translated.get(("socket answer", _tuple(before)))
+    if known is not None:
+        skb.packet = before._replace(src=known.address, sport=known.port)
+        walk.step("socket", skb, SOCKET, before, "snat", reasons.PeerShown(known.address))
+
+
+def _translate_service(walk: Walk, skb: Skb, place: str, function: str) -> None:
+    """Translate a service's address to one of its endpoints, the same one for the whole connection."""
+    before = skb.packet
+    key = (place, _tuple(before))
+    known = walk.translated.get(key)
+    if known is None:
+        chosen = choose_endpoint(walk, before)
+        if chosen is None:
+            return
+        known = walk.translated[key] = Translation(*chosen)
+    skb.packet = before._replace(dst=known.address, dport=known.port)
+    walk.translated[f"{place} answer", _inverse(skb.packet)] = Translation(before.dst, before.dport)
+    walk.step("service", skb, function, before, "dnat", reasons.ServiceTranslated(before.dst, known.address))
+
+
+def _restore_service(walk: Walk, skb: Skb, link: Link) -> None:
+    before = skb.packet
+    known = walk.translated.get(("lxc answer", _tuple(before)))
+    if known is not None:
+        skb.packet = before._replace(src=known.address, sport=known.port)
+        reason = reasons.ServiceRestored(known.address)
+        walk.step("service", skb, FROM_CONTAINER, before, "snat", reason, link=link.name)
+
+
+def _tuple(packet: Packet) -> ConnTuple:
+    return ConnTuple(packet.src, packet.dst, packet.protocol, packet.sport, packet.dport)
+
+
+def _inverse(packet: Packet) -> ConnTuple:
+    """Return the tuple that the answer has; an ICMP echo's identifier is in both ports."""
+    if packet.protocol in {protocols.TCP, protocols.UDP, protocols.SCTP, protocols.ICMP}:
+        return ConnTuple(packet.dst, packet.src, packet.protocol, packet.dport, packet.sport)
+    return ConnTuple(packet.dst, packet.src, packet.protocol)

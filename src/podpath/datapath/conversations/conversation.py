@@ -1,0 +1,352 @@
+"""A whole connection through a node: handshake, data and its replies, with conntrack carried from packet to packet.
+
+Both ends behave as hosts do: a server answers the tuple that it saw, a client takes an answer only for the tuple that it
+connected with, and a host outside the node is presumed to answer. What a bypass hides from conntrack, or a reply that was not
+translated back, so shows where it breaks the connection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from podpath.datapath.conntrack.remains import drawn_ports, list_entries
+from podpath.datapath.conversations.answers import refuse
+from podpath.datapath.conversations.places import Place, place_of, place_sender, send_from
+from podpath.datapath.netfilter.tracking import attach_answer
+from podpath.datapath.reasons import failures
+from podpath.datapath.reasons.failures import Failure
+from podpath.datapath.stages.driver import drive
+from podpath.datapath.tracing import paths
+from podpath.datapath.tracing.exploration import Choices, explore
+from podpath.datapath.tracing.trace import Branch, Conversation, Delivered, Dropped, Rejected, Trace, Transmitted, Undecided
+from podpath.datapath.walk.compiled import Engine
+from podpath.datapath.walk.skb import Skb, Walk
+from podpath.net import protocols
+from podpath.net.addresses import Address
+from podpath.net.packet import Packet
+from podpath.net.probe import Probe
+from podpath.node.node import Netns, Node
+
+KINDS: dict[str, str] = {
+    "dropped": "a packet was dropped",
+    "rejected": "a packet was refused, and its sender told",
+    "refused": "nobody listens where the connection arrives",
+    "reply not translated": "the answer reached the client with another source than it connected to",
+    "stray": "a later packet reached the server as part of no connection it knows",
+    "misdelivered": "a packet reached another host than the one it was for",
+    "undecided": "the model cannot tell",
+}
+"""How a conversation fails."""
+
+HEADERS: dict[int, int] = {protocols.TCP: 52, protocols.UDP: 28, protocols.ICMP: 28, protocols.ICMPV6: 48}
+"""Bytes of the IP and transport headers, TCP's with a timestamp."""
+SYN_OPTIONS = 8
+PAYLOAD = 100
+"""Bytes of data: small enough for every MTU."""
+ECHO_PAYLOAD = 56
+"""Bytes of data in an echo request, as ping(8) sends them."""
+
+
+class Act(NamedTuple):
+    """One packet of the exchange."""
+
+    name: str
+    reply: bool
+    flags: int = 0
+    seq: int = 0
+    ack: int = 0
+    payload: int = 0
+    kind: int = 0
+    """ICMP type."""
+
+
+_SCRIPTS: dict[int, tuple[Act, ...]] = {
+    protocols.TCP: (
+        Act("SYN", False, protocols.SYN),
+        Act("SYN-ACK", True, protocols.SYN | protocols.ACK, 0, 1),
+        Act("ACK", False, protocols.ACK, 1, 1),
+        Act("data", False, protocols.PSH | protocols.ACK, 1, 1, PAYLOAD),
+        Act("data reply", True, protocols.PSH | protocols.ACK, 1, 1 + PAYLOAD, PAYLOAD),
+    ),
+    protocols.UDP: (Act("request", False, payload=PAYLOAD), Act("reply", True, payload=PAYLOAD)),
+    protocols.ICMP: (Act("echo request", False, kind=8, payload=ECHO_PAYLOAD), Act("echo reply", True, payload=ECHO_PAYLOAD)),
+    protocols.ICMPV6: (
+        Act("echo request", False, kind=128, payload=ECHO_PAYLOAD),
+        Act("echo reply", True, kind=129, payload=ECHO_PAYLOAD),
+    ),
+}
+"""What is sent, by protocol."""
+
+_ECHO = frozenset({protocols.ICMP, protocols.ICMPV6})
+
+
+class _Ends(NamedTuple):
+    """The two tuples of a connection: as the client made it, and as the server saw it first."""
+
+    client: Place
+    asked: Packet
+    server: Place | None = None
+    seen: Packet | None = None
+
+
+class _Failure(NamedTuple):
+    kind: str
+    what: Failure
+
+
+def converse(
+    node: Node | Engine,
+    probe: Probe,
+    *,
+    limit: int = 64,
+    deviations: int = 2,
+    settled: Mapping[str, object] | None = None,
+    script: tuple[Act, ...] = (),
+) -> Conversation:
+    """Walk every packet of the probe's connection, under every combination of answers to what is not known.
+
+    A caller with many probes makes one `Engine` of the node and hands it in. `limit`, `deviations` and `settled` are those of
+    `exploration.explore`. `script` gives other packets than the protocol's usual ones (`script_of`).
+    """
+    acts = script or script_of(probe.protocol)
+    engine = node if isinstance(node, Engine) else Engine(node)
+    explored = explore(lambda choices: _run(engine, probe, choices, acts), limit=limit, deviations=deviations, settled=settled)
+    branches = explored.results
+    return Conversation(
+        probe=probe, branches=branches, verdict=_verdict(branches), truncated=explored.truncated, pruned=explored.pruned
+    )
+
+
+def _verdict(branches: tuple[Branch, ...]) -> str:
+    works = {branch.works for branch in branches}
+    if branches[0].works is None:
+        return "UNDECIDED"
+    if works == {True}:
+        return "ALWAYS"
+    if False not in works:
+        return "UNDECIDED"
+    return "NEVER" if works == {False} else "SOMETIMES"
+
+
+def first_packet(probe: Probe, act: Act) -> Packet:
+    """Make the first packet of a probe."""
+    echo = probe.protocol in _ECHO
+    return _packet(probe.protocol, act, (probe.src, probe.sport), (probe.dst, probe.sport if echo else probe.dport))
+
+
+def script_of(protocol: int) -> tuple[Act, ...]:
+    """Return the packets of a connection of a protocol."""
+    return _SCRIPTS.get(protocol, _SCRIPTS[protocols.UDP])
+
+
+def _packet(protocol: int, act: Act, src: tuple[Address, int], dst: tuple[Address, int]) -> Packet:
+    length = HEADERS.get(protocol, 48) + act.payload + (SYN_OPTIONS if act.flags & protocols.SYN else 0)
+    return Packet(
+        src[0],
+        dst[0],
+        protocol,
+        src[1],
+        dst[1],
+        act.flags,
+        act.kind,
+        length=length,
+        payload=act.payload,
+        seq=act.seq,
+        ack=act.ack,
+    )
+
+
+def _run(engine: Engine, probe: Probe, choices: Choices, script: tuple[Act, ...]) -> Branch:
+    """Walk one branch of the conversation to its end."""
+    walk = Walk(engine.node, choices, engine=engine)
+    ends = _Ends(place_sender(walk, probe), first_packet(probe, script[0]))
+    traces: list[Trace] = []
+    lost: _Failure | None = None
+    """Of a pure ACK: its sender goes on where nothing resets it, and what it sends next acknowledges as well."""
+    unaccepted = False
+    """The server acknowledges at once what completed its handshake: no process has accepted that socket yet."""
+    unheard: tuple[Trace, ...] = ()
+    for act, following in zip(script, (*script[1:], None), strict=True):
+        place, packet = _next(ends, act)
+        skb = send_from(walk, place, packet, by_kernel=act.reply and packet.protocol in _ECHO)
+        if skb.link is None and _has_hash(packet, reply=act.reply):
+            skb.hashed = (place.netns, act.reply)
+        skb.by_kernel = skb.by_kernel or (unaccepted and act.reply and skb.link is None)
+        trace = drive_packet(walk, act.name, skb, packet, reply=act.reply)
+        after, failure = _judge(walk, ends, act, trace) if not _is_outer(skb, trace) else (ends, _outer_delivered(trace))
+        if failure is None:
+            traces += (*unheard, trace)
+            ends, unaccepted, lost, unheard = after, lost is not None, None, ()
+            continue
+        answers = answer_to(walk, skb, trace)
+        if lost is None and _goes_on(act, following, failure) and not any(_resets(answer, packet) for answer in answers):
+            lost, unheard = failure, answers
+            traces.append(trace)
+            continue
+        if lost is None:
+            traces.append(trace)
+        else:
+            failure, answers = lost, (*unheard, trace, *answers)
+        return _branch(walk, traces, failure, answers)
+    return _branch(walk, traces, None, ())
+
+
+def _has_hash(packet: Packet, *, reply: bool) -> bool:
+    """Tell whether the sender's socket is connected, and so gives its packets a hash of its own (`skb_set_hash_from_sk`)."""
+    return packet.protocol == protocols.TCP or (packet.protocol == protocols.UDP and not reply)
+
+
+def _branch(walk: Walk, traces: list[Trace], failure: _Failure | None, answers: tuple[Trace, ...]) -> Branch:
+    assumptions, tracked, drawn = tuple(walk.choices.made), list_entries(walk), drawn_ports(walk)
+    if failure is None:
+        return Branch(assumptions=assumptions, traces=tuple(traces), works=True, tracked=tracked, drawn_ports=drawn)
+    return Branch(
+        assumptions=assumptions, traces=tuple(traces), works=None if failure.kind == "undecided" else False,
+        failure=failure.what, kind=failure.kind, answers=answers, tracked=tracked, drawn_ports=drawn,
+    )  # fmt: skip
+
+
+def _goes_on(act: Act, following: Act | None, failure: _Failure) -> bool:
+    """Tell whether the loss of a packet may leave its sender sending: it was a bare ACK, and the next packet is its own too."""
+    bare = act.flags == protocols.ACK and not act.payload
+    return bare and failure.kind != "undecided" and following is not None and following.reply is act.reply
+
+
+def _resets(answer: Trace, packet: Packet) -> bool:
+    """Tell whether an answer to a packet is a reset that reaches the socket which sent it."""
+    outcome = answer.outcome
+    if not answer.packet.flags & protocols.RST or not isinstance(outcome, Delivered | Transmitted):
+        return False
+    came = outcome.packet
+    return (came.src, came.sport, came.dst, came.dport) == (packet.dst, packet.dport, packet.src, packet.sport)
+
+
+def _next(ends: _Ends, act: Act) -> tuple[Place, Packet]:
+    """Make the packet that comes next, and say who sends it."""
+    asked, seen = ends.asked, ends.seen
+    if not act.reply or ends.server is None or seen is None:
+        return ends.client, _packet(asked.protocol, act, (asked.src, asked.sport), (asked.dst, asked.dport))
+    packet = _packet(seen.protocol, act, (seen.dst, seen.dport), (seen.src, seen.sport))
+    if seen.protocol in _ECHO:
+        # An echo is answered with the TOS that it came with, and may be fragmented: net/ipv4/icmp.c:icmp_reply v6.12.
+        packet = packet._replace(tos=seen.tos, dont_fragment=False)
+    return ends.server, packet
+
+
+def drive_packet(  # a trace is made of these
+    walk: Walk, name: str, skb: Skb, packet: Packet, *, reply: bool, path: str = ""
+) -> Trace:
+    """Walk one packet from where its sender hands it over, and give its trace."""
+    walk.steps, walk.matched = [], []
+    walk.packets += 1
+    start = skb.netns.name
+    outcome = drive(walk, skb, path or (paths.OUTPUT if skb.link is None else paths.RECEIVE))
+    direction = "reply" if reply else "original"
+    steps, matched = tuple(walk.steps), tuple(walk.matched)
+    return Trace(name=name, direction=direction, start=start, packet=packet, steps=steps, outcome=outcome, matched=matched)
+
+
+def answer_to(walk: Walk, skb: Skb, trace: Trace) -> tuple[Trace, ...]:
+    """Walk what the packet's sender is told: the error of the stage that rejected it, or of the host that did not want it."""
+    outcome, direction = trace.outcome, trace.direction == "original"
+    if isinstance(outcome, Rejected) and skb.answer is not None:
+        error = Skb(skb.answer, walk.node.namespaces[outcome.netns], by_kernel=True)
+        attach_answer(error, skb)
+        name = "icmp-host-unreachable" if outcome.answer == "EHOSTUNREACH" else outcome.answer
+        told = drive_packet(walk, name, error, skb.answer, reply=direction)
+        return (told, *answer_to(walk, error, told))
+    if not isinstance(outcome, Delivered | Transmitted):
+        return ()
+    if isinstance(outcome, Delivered) and _takes_datagram(walk.node.namespaces[outcome.netns], outcome.packet):
+        return ()
+    if skb.pkt_type in {"broadcast", "multicast"}:
+        return ()
+    answer = refuse(outcome.packet)
+    if answer is None:
+        return ()
+    name = "RST" if answer.protocol == protocols.TCP else "icmp-port-unreachable"
+    refusal = send_from(walk, place_of(walk, outcome), answer, by_kernel=True)
+    refused = drive_packet(walk, name, refusal, answer, reply=direction)
+    return (refused, *answer_to(walk, refusal, refused))
+
+
+def _judge(walk: Walk, ends: _Ends, act: Act, trace: Trace) -> tuple[_Ends, _Failure | None]:
+    """Say what the end that a packet was for makes of it."""
+    outcome = trace.outcome
+    if not isinstance(outcome, Delivered | Transmitted):
+        return ends, _end(trace, outcome)
+    place, packet = place_of(walk, outcome), outcome.packet
+    if act.reply:
+        return ends, _judge_reply(ends, trace, place, packet)
+    if ends.server is None or ends.seen is None:
+        if isinstance(outcome, Delivered) and not _listens(walk.node.namespaces[outcome.netns], packet):
+            return ends, _Failure("refused", failures.NobodyListens(trace.name, outcome.netns, packet))
+        asked = ends.asked
+        if asked.src.is_unspecified:
+            asked = asked._replace(src=next(step.after.src for step in trace.steps if step.stage == "route output"))
+        return _Ends(ends.client, asked, place, packet), None
+    return ends, _judge_later(ends.server, ends.seen, trace, place, packet)
+
+
+def _is_outer(skb: Skb, trace: Trace) -> bool:
+    """Tell whether a process was handed a tunnel's outer packet: it cannot answer what is inside."""
+    return skb.inner is not None and isinstance(trace.outcome, Delivered)
+
+
+def _outer_delivered(trace: Trace) -> _Failure:
+    return _Failure("misdelivered", failures.OuterDelivered(trace.name))
+
+
+def _end(trace: Trace, outcome: Dropped | Rejected | Undecided) -> _Failure:
+    step = trace.deciding
+    match outcome:
+        case Dropped():
+            return _Failure("dropped", failures.PacketDropped(trace.name, outcome.netns, step.stage, step.reason))
+        case Rejected():
+            rejected = failures.PacketRejected(trace.name, outcome.netns, step.stage, outcome.answer, step.reason)
+            return _Failure("rejected", rejected)
+        case Undecided():
+            undecided = failures.PacketUndecided(trace.name, outcome.netns, step.stage, outcome.reason)
+            return _Failure("undecided", undecided)
+
+
+def _judge_reply(ends: _Ends, trace: Trace, place: Place, packet: Packet) -> _Failure | None:
+    asked = ends.asked
+    if not place.same(ends.client):
+        return _misdelivered(trace, place, ends.client, reply=True)
+    if (packet.src, packet.dst, packet.dport) == (asked.dst, asked.src, asked.sport) and (
+        packet.sport == asked.dport or packet.protocol in _ECHO
+    ):
+        return None
+    return _Failure("reply not translated", failures.NotTranslatedBack(trace.name, packet, asked))
+
+
+def _misdelivered(trace: Trace, place: Place, wanted: Place, *, reply: bool) -> _Failure:
+    return _Failure("misdelivered", failures.Misdelivered(trace.name, place.end, wanted.end, reply))
+
+
+def _judge_later(server: Place, seen: Packet, trace: Trace, place: Place, packet: Packet) -> _Failure | None:
+    if not place.same(server):
+        return _misdelivered(trace, place, server, reply=False)
+    if (packet.src, packet.dst, packet.sport, packet.dport) == (seen.src, seen.dst, seen.sport, seen.dport):
+        return None
+    return _Failure("stray", failures.StrayPacket(trace.name, packet, seen))
+
+
+def _takes_datagram(netns: Netns, packet: Packet) -> bool:
+    """Tell whether a socket is listed that takes a datagram from anybody."""
+    return packet.protocol == protocols.UDP and netns.shows_sockets(protocols.UDP) and _listens(netns, packet)
+
+
+def _listens(netns: Netns, packet: Packet) -> bool:
+    """Tell whether a socket takes the packet; with no whole listing of sockets one is presumed to."""
+    if packet.protocol in _ECHO or not netns.shows_sockets(packet.protocol):
+        return True
+    return any(
+        socket.protocol == packet.protocol
+        and socket.port == packet.dport
+        and (socket.local is None or socket.local.is_unspecified or socket.local == packet.dst)
+        and (packet.protocol != protocols.TCP or socket.state == "LISTEN")
+        for socket in netns.sockets.items
+    )

@@ -1,0 +1,181 @@
+"""Where the ends of a connection are: a process in a namespace of the node, or a host behind one of its devices."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from podpath.datapath.cilium import programs as cilium
+from podpath.datapath.devices import openvswitch
+from podpath.datapath.devices.bridge_ports import outside_mac, place_outside
+from podpath.datapath.devices.segment import bridge_over, is_bridge, survey
+from podpath.datapath.netns.fib import Flow
+from podpath.datapath.netns.namespace import Namespace
+from podpath.datapath.reasons.failures import End
+from podpath.datapath.routing.assumed import likeliest_uplinks, look_up
+from podpath.datapath.tracing.frames import with_macs
+from podpath.datapath.tracing.trace import Delivered, Transmitted
+from podpath.datapath.walk.skb import Skb, Walk
+from podpath.net import protocols
+from podpath.net.addresses import Address, IfName, Mac
+from podpath.net.errors import UsageError
+from podpath.net.packet import Packet
+from podpath.net.probe import Probe
+from podpath.net.provenance import Basis, Inferred, Option
+from podpath.node.links import Link
+from podpath.node.node import HOST, Node
+
+UNSEEN = Link(
+    name=IfName("(a device that the evidence does not show)"),
+    inferred=Inferred(Basis.GUESSED, "the evidence shows no device"),
+)
+
+
+class Place(NamedTuple):
+    """One end of a connection."""
+
+    netns: str
+    """The namespace it is in, or whose device leads to it."""
+    link: Link | None = None
+    """None for a process of the namespace; else the device behind which the host is."""
+    met: Mac | None = None
+    """The MAC under which the host outside knows the node."""
+    outer: Packet | None = None
+    """The outer packet by which a tunnel reached it."""
+    tunnel: Link | None = None
+    switch: str | None = None
+    """The bond or Open vSwitch bridge that the device is a port of: all its ports lead to the same hosts."""
+
+    @property
+    def end(self) -> End:
+        """Return what is told of it where a packet is misdelivered."""
+        return End(self.netns, self.link.name if self.link is not None else None)
+
+    def same(self, other: Place) -> bool:
+        """Tell whether both are one host, as far as the model can tell: uplinks may lead to the same one."""
+        if self.netns != other.netns or self.link is None or other.link is None:
+            return self.netns == other.netns and self.link is other.link
+        if self.switch is not None and self.switch == other.switch:
+            return True
+        return self.link.name == other.link.name or not (_leads_to_one(self.link) or _leads_to_one(other.link))
+
+
+def _leads_to_one(link: Link) -> bool:
+    return link.kind == "veth" or link.peer is not None
+
+
+def place_sender(walk: Walk, probe: Probe) -> Place:
+    """Find where the probe's first packet starts; `UsageError` where it names a place that the node does not have."""
+    node = walk.node
+    if probe.netns is not None:
+        if probe.netns not in node.namespaces:
+            names = ", ".join(node.namespaces)
+            raise UsageError(f"expected a network namespace of the node ({names}), saw {probe.netns!r}")
+        return Place(probe.netns)
+    if probe.in_dev is not None:
+        return _place_on_device(walk, probe.in_dev, probe.src)
+    owners = [name for name in node.namespaces if walk.engine.namespace(name).owns(probe.src)]
+    if not owners and probe.src.is_loopback:
+        owners = [HOST]
+    if len(owners) > 1:
+        options = tuple(Option(name, f"the sender is in {name}") for name in owners)
+        return Place(walk.choices.choose(f"the namespace that sends from {probe.src}", options, ask="ip netns exec NAME ip addr"))
+    return Place(owners[0]) if owners else _place_by_route(walk, probe)
+
+
+def _place_on_device(walk: Walk, device: str, src: Address) -> Place:
+    for name in sorted(walk.node.namespaces, key=lambda name: name != HOST):
+        namespace = walk.engine.namespace(name)
+        if device in namespace.links:
+            return _outside(walk, namespace, namespace.links[device], src)
+    namespace = walk.engine.namespace(HOST)
+    if namespace.netns.links.complete:
+        names = ", ".join(sorted(namespace.links))
+        raise UsageError(f"expected a device of the host ({names}), saw {device!r}")
+    return _outside(walk, namespace, namespace.link(device), src)
+
+
+def _place_by_route(walk: Walk, probe: Probe) -> Place:
+    """Take a sender that is not on the node to be where the host's routes lead back to it."""
+    namespace = walk.engine.namespace(HOST)
+    found = look_up(walk, namespace, Flow(probe.src))
+    hops = [hop for hop in found.nexthops if hop.link is not None and hop.link != "lo"] if found.type == "unicast" else []
+    if not hops:
+        uplinks = likeliest_uplinks(namespace)
+        return Place(HOST, uplinks[0] if uplinks else UNSEEN)
+    hop = hops[0]
+    if len(hops) > 1:
+        options = tuple(Option(item, f"it comes in on {item.link}") for item in hops)
+        hop = walk.choices.choose(f"the device that {probe.src} comes in on", options, random=True)
+    return _outside(walk, namespace, namespace.link(str(hop.link)), probe.src)
+
+
+def _outside(walk: Walk, namespace: Namespace, link: Link, src: Address) -> Place:
+    if is_bridge(link):
+        link = place_outside(walk, namespace, link, src)
+    elif walk.engine.cilium is not None and link.name == cilium.HOST_DEVICE:
+        names = [name for name in cilium.OVERLAYS if name in namespace.links]
+        link = namespace.link(names[0] if names else cilium.OVERLAYS[0])
+    switch = openvswitch.bridge_of(walk.node, link)
+    if switch is not None and openvswitch.is_internal(switch, link):
+        link = next(iter(openvswitch.system_ports(namespace, switch)), link)
+    return Place(namespace.name, link, switch=_switch_of(walk.node, link))
+
+
+def place_of(walk: Walk, outcome: Delivered | Transmitted) -> Place:
+    """Return the place that a packet has come to."""
+    if isinstance(outcome, Delivered):
+        return Place(outcome.netns)
+    namespace = walk.engine.namespace(outcome.netns)
+    frame = outcome.outer if outcome.outer is not None else outcome.packet
+    tunnel = namespace.link(outcome.tunnel) if outcome.tunnel is not None else None
+    link = namespace.link(outcome.link)
+    return Place(outcome.netns, link, frame.smac, outcome.outer, tunnel, _switch_of(walk.node, link))
+
+
+def _switch_of(node: Node, link: Link) -> str | None:
+    bridge = openvswitch.bridge_of(node, link)
+    if bridge is not None:
+        return bridge.name
+    return link.name if link.kind == "bond" else link.bond_slave_of
+
+
+def send_from(walk: Walk, place: Place, packet: Packet, *, by_kernel: bool = False) -> Skb:
+    """Make the packet that a place sends, as the node first sees it; `by_kernel` where no socket of its own sends it."""
+    netns = walk.node.namespaces[place.netns]
+    link = place.link
+    if link is None:
+        return Skb(packet, netns, uid=0, by_kernel=by_kernel)
+    namespace = walk.engine.namespace(place.netns)
+    if place.outer is not None:
+        outer = _answer_outer(place.outer)
+        framed = with_macs(outer, None, place.met)
+        return Skb(framed, netns, link=link, inner=packet, tunnel=place.tunnel)
+    segment = bridge_over(namespace, link) or link
+    dmac = _next_mac(walk, namespace, link, packet, place.met)
+    return Skb(with_macs(packet, outside_mac(namespace, segment, packet.src), dmac), netns, link=link)
+
+
+def _answer_outer(outer: Packet) -> Packet:
+    """Return the packet that carries the answer back: vxlan's destination port is the same both ways."""
+    if outer.protocol == protocols.UDP:
+        return outer._replace(src=outer.dst, dst=outer.src, ttl=64)
+    return outer._replace(src=outer.dst, dst=outer.src, ttl=64)
+
+
+def _next_mac(walk: Walk, namespace: Namespace, link: Link, packet: Packet, met: Mac | None) -> Mac | None:
+    """Return the MAC that a host outside sends to: of its destination on the same subnet, else of the node as it met it."""
+    switch = openvswitch.bridge_of(walk.node, link)
+    if switch is not None and not openvswitch.is_internal(switch, link):
+        inside = openvswitch.internal_ports(namespace, switch)
+        return met or (namespace.mac(inside[0]) if inside else None)
+    bridge = bridge_over(namespace, link)
+    if bridge is None:
+        return met or namespace.mac(link)
+    for station in survey(walk, namespace.name, link, arriving=True).stations:
+        other = walk.engine.namespace(station.netns)
+        if any(item.address == packet.dst for item in other.by_link.get(station.link.name, ())):
+            return other.mac(station.link)
+    items = namespace.by_link.get(bridge.name, ())
+    if any(item.prefix.covers(packet.src) and item.prefix.covers(packet.dst) for item in items):
+        return outside_mac(namespace, bridge, packet.dst)
+    return namespace.mac(bridge)

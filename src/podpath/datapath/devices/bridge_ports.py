@@ -1,0 +1,109 @@
+"""Behind which port of a bridge a MAC is: the forwarding database, what the walk saw, and where the node's devices are."""
+
+from __future__ import annotations
+
+from podpath.datapath.devices.segment import survey
+from podpath.datapath.netns.namespace import Namespace
+from podpath.datapath.tracing.frames import is_symbolic
+from podpath.datapath.walk.skb import Walk
+from podpath.net.addresses import Address, IfName, Mac
+from podpath.net.provenance import Basis, Inferred
+from podpath.node.links import Link
+
+
+def find_port(walk: Walk, namespace: Namespace, bridge: Link, dmac: Mac, source: Link | None) -> Link | None:
+    """Return the port that a frame goes out of, the bridge itself where it is for the host, or None where nobody takes it.
+
+    A learned entry follows its owner with the first frame, so the place of a device that the model holds comes before an
+    entry of `bridge fdb`. A MAC that nobody is known to have is flooded: it leaves by a port that leads out of the model.
+    """
+    inside = _find_inside(walk, namespace, bridge, dmac)
+    if inside is not None:
+        return inside
+    learned = walk.learned.get((namespace.name, bridge.name, dmac)) or _listed(namespace, bridge, dmac)
+    if learned is not None:
+        return learned
+    if bridge.mac is None and not is_symbolic(dmac) and not namespace.netns.fdb.complete and source is not None:
+        return bridge
+    outward = _free_port(walk, namespace, bridge)
+    if outward is None and not namespace.netns.links.complete:
+        outward = _unseen_port(namespace, bridge, dmac)
+    if outward is not None:
+        walk.learned[namespace.name, bridge.name, dmac] = outward
+    return outward
+
+
+def _find_inside(walk: Walk, namespace: Namespace, bridge: Link, dmac: Mac) -> Link | None:
+    """Return the port behind which a device of the model has the MAC, or the bridge itself; found once for a node."""
+    key = ("port of", bridge.name, dmac)
+    known = namespace.answers.get(key)
+    if isinstance(known, Link):
+        return known
+    asked = walk.choices.asked
+    ports = namespace.ports.get(bridge.name, ())
+    found = bridge if dmac == namespace.mac(bridge) or any(port.mac == dmac for port in ports) else None
+    for port in ports if found is None else ():
+        if any(walk.engine.namespace(netns).mac(link) == dmac for netns, link in survey(walk, namespace.name, port).stations):
+            found = port
+            break
+    if found is not None and walk.choices.asked == asked:
+        namespace.answers[key] = found
+    return found
+
+
+def _listed(namespace: Namespace, bridge: Link, dmac: Mac) -> Link | None:
+    for entry in namespace.fdb.get((bridge.name, dmac), ()):
+        return bridge if entry.local else namespace.link(entry.link)
+    return None
+
+
+def _outward(walk: Walk, namespace: Namespace, bridge: Link) -> list[Link]:
+    """Return the ports that lead out of the model: pods' veths before uplinks."""
+    ports = [port for port in namespace.ports.get(bridge.name, ()) if survey(walk, namespace.name, port).exits]
+    return sorted(ports, key=lambda port: not _leads_to_one(port))
+
+
+def outside_mac(namespace: Namespace, link: Link, address: Address) -> Mac:
+    """Return the MAC of a host outside the model: its neighbour entry's, or words that stand for it."""
+    entry = namespace.neighbours.get((link.name, address))
+    return entry.mac if entry is not None and entry.mac is not None else Mac(f"(MAC of {address})")
+
+
+def place_outside(walk: Walk, namespace: Namespace, bridge: Link, address: Address) -> Link:
+    """Return the port behind which a host outside the model is, the same one throughout a walk.
+
+    The forwarding database says it where it holds the host's MAC. Else the port does not matter, only that two hosts are
+    behind two: the first port that is free, or one that the evidence does not show.
+    """
+    mac = outside_mac(namespace, bridge, address)
+    key = (namespace.name, bridge.name, mac)
+    port = walk.learned.get(key) or _listed(namespace, bridge, mac)
+    if port is None:
+        port = _free_port(walk, namespace, bridge) or _unseen_port(namespace, bridge, mac)
+    walk.learned[key] = port
+    return port
+
+
+def _free_port(walk: Walk, namespace: Namespace, bridge: Link) -> Link | None:
+    """Return a port for one more host outside: a pod's veth that no other host is behind, else an uplink."""
+    taken = {link.name for (netns, name, _), link in walk.learned.items() if (netns, name) == (namespace.name, bridge.name)}
+    outward = _outward(walk, namespace, bridge)
+    pods = [link for link in outward if _leads_to_one(link)]
+    free = [link for link in pods if link.name not in taken]
+    return next(iter(free), None) or next((link for link in outward if not _leads_to_one(link)), None)
+
+
+def _leads_to_one(link: Link) -> bool:
+    return link.kind == "veth" or link.peer is not None
+
+
+def _unseen_port(namespace: Namespace, bridge: Link, mac: Mac) -> Link:
+    key = ("unseen port", bridge.name, mac)
+    found = namespace.answers.get(key)
+    if not isinstance(found, Link):
+        name = IfName(f"(port of {bridge.name} to {mac.strip('()')})")
+        why = f"the evidence does not show the port of {bridge.name} behind which {mac.strip('()')} is"
+        found = Link(name=name, kind="veth", master=bridge.name, inferred=Inferred(Basis.GUESSED, why))
+        namespace.answers[key] = found
+        namespace.links[name] = found
+    return found

@@ -1,0 +1,24 @@
+"""The edge of the node: a frame leaves on a device whose other end is not in the model."""
+
+from __future__ import annotations
+
+from podpath.datapath.reasons.devices import LeftByPort, LeftNode
+from podpath.datapath.tracing.trace import Transmitted
+from podpath.datapath.walk.skb import Skb, Walk
+from podpath.node.links import Link
+
+FUNCTION = "net/core/dev.c:dev_hard_start_xmit v6.12"
+
+
+def leave(walk: Walk, skb: Skb, link: Link) -> Transmitted:
+    """Send the frame out of the node."""
+    reason: LeftNode | LeftByPort = LeftNode(link.name, link.inferred.why if link.inferred is not None else "")
+    namespace = walk.engine.namespace(skb.netns.name)
+    master = link.bond_slave_of or link.master
+    if master is not None and skb.port is None:
+        reason = LeftByPort(link.name, namespace.mac(link), master)
+    walk.step("device transmit", skb, FUNCTION, skb.packet, "transmit", reason, link=link.name)
+    outer = skb.packet if skb.inner is not None else None
+    device = skb.tunnel.name if skb.tunnel is not None else None
+    inside = skb.inner if skb.inner is not None else skb.packet
+    return Transmitted(netns=skb.netns.name, link=link.name, packet=inside, outer=outer, tunnel=device)

@@ -1,0 +1,1 @@
+"""Neighbor resolution and ARP."""

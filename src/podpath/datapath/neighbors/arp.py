@@ -1,0 +1,104 @@
+"""ARP itself: the sender address of a request, and whether a host answers one (`net/ipv4/arp.c v6.12`)."""
+
+from __future__ import annotations
+
+from podpath.datapath.cilium import programs as cilium
+from podpath.datapath.devices.segment import Station
+from podpath.datapath.netns.fib import Flow
+from podpath.datapath.netns.namespace import Namespace
+from podpath.datapath.reasons.neighbours import (
+    ArpFiltered,
+    ArpIgnored,
+    ArpIgnoredAcrossSubnets,
+    ArpIgnoredElsewhere,
+    ArpIgnoredHostScope,
+    NotAddressOf,
+    OnlyForItself,
+    Refusal,
+    RequestWithoutSender,
+)
+from podpath.datapath.routing.input import route_input
+from podpath.datapath.routing.output import route_output
+from podpath.datapath.routing.source_address import select_address
+from podpath.datapath.walk import settings
+from podpath.datapath.walk.skb import Walk
+from podpath.net.addresses import Address
+from podpath.net.provenance import Known
+from podpath.node.links import Link
+
+REPLY = "net/ipv4/arp.c:arp_process v6.12"
+
+
+def announced_source(namespace: Namespace, link: Link, target: Address, source: Address) -> Address | None:
+    """Return the sender address of the ARP request that a packet from `source` causes (`arp_solicit`).
+
+    arp_announce 0: the packet's source if it is the host's, whatever device has it; 1: only if the target's subnet holds it;
+    2: the best address of the device.
+    """
+    if target.family == 6:
+        return source if namespace.owns(source) else None
+    level = settings.assumed_maximum(namespace, settings.ARP_ANNOUNCE, link.name)
+    own = namespace.has_local(source)
+    if own and level == 0:
+        return source
+    if own and level == 1 and _on_link(namespace, link, target, source):
+        return source
+    chosen = select_address(namespace, link, target, "link")
+    return chosen.address if chosen is not None else None
+
+
+def _on_link(namespace: Namespace, link: Link, target: Address, source: Address) -> bool:
+    items = namespace.by_link.get(link.name, ())
+    return any(item.prefix.covers(target) and item.prefix.covers(source) for item in items)
+
+
+def answer(walk: Walk, station: Station, sender: Address | None, target: Address, *, proxy: bool = False) -> Refusal | None:
+    """Say why a station does not answer a request; None where it does. `proxy` asks whether it answers for others."""
+    link = station.link
+    namespace = walk.engine.namespace(station.netns)
+    if walk.engine.cilium is not None and cilium.is_endpoint(link):
+        return None
+    if target.family == 6:
+        return None if namespace.owns(target) else NotAddressOf(target, namespace.name)
+    if proxy and not _is_proxy(namespace, link):
+        return OnlyForItself()
+    if sender is None:
+        return None if namespace.has_local(target) else RequestWithoutSender()
+    decided = route_input(walk, namespace, Flow(target, sender, link.name), link)
+    if decided.cause:
+        return decided.check.reason if decided.check.cause else decided.reason
+    if decided.path == "local":
+        return _why_ignored(walk, namespace, link, sender, target)
+    out = decided.destination.link if decided.destination is not None else None
+    return None if proxy and out is not link else NotAddressOf(target, namespace.name)
+
+
+def _is_proxy(namespace: Namespace, link: Link) -> bool:
+    for device in (link.name, settings.ALL):
+        fact = settings.device_fact(namespace, settings.PROXY_ARP, device)
+        if isinstance(fact, Known) and fact.value == "1":
+            return True
+    return False
+
+
+def _why_ignored(walk: Walk, namespace: Namespace, link: Link, sender: Address, target: Address) -> Refusal | None:
+    """Apply arp_ignore and arp_filter to a request for an own address."""
+    level = settings.known_maximum(namespace, settings.ARP_IGNORE, link.name) or 0
+    own = [item for item in namespace.by_link.get(link.name, ()) if item.address == target]
+    if level >= 8:
+        return ArpIgnored(level, link.name)
+    if level in {1, 2} and not own:
+        return ArpIgnoredElsewhere(level, target, link.name)
+    if level == 2 and not any(item.prefix.covers(sender) for item in own):
+        return ArpIgnoredAcrossSubnets(sender, target)
+    if level == 3 and any(item.scope == "host" for item in own):
+        return ArpIgnoredHostScope(target)
+    if _filters(namespace, link):
+        back = route_output(walk, namespace, Flow(sender, target), any_source=True).destination
+        if back is None or back.link is not link:
+            return ArpFiltered(sender, link.name)
+    return None
+
+
+def _filters(namespace: Namespace, link: Link) -> bool:
+    return (settings.known_maximum(namespace, settings.ARP_FILTER, link.name) or 0) > 0

@@ -1,0 +1,212 @@
+"""What conntrack makes of a packet (net/netfilter/nf_conntrack_core.c:nf_conntrack_in v6.12), and confirms at the end."""
+
+from __future__ import annotations
+
+from podpath.datapath.conntrack import icmp, tcp
+from podpath.datapath.conntrack.connection import DEFAULT_ZONE, Connection, Zone
+from podpath.datapath.conntrack.settings import ConntrackSettings
+from podpath.datapath.conntrack.table import ConntrackTable, Snapshot
+from podpath.datapath.conntrack.tuples import ICMPS, inverse, inverse_kind, packet_key, packet_kind, packet_tuple, tuple_key
+from podpath.datapath.netfilter.state import HookState
+from podpath.datapath.netfilter.verdicts import Drop, Verdict
+from podpath.datapath.reasons import tracking as reasons
+from podpath.datapath.reasons.tracking import InvalidReason, TrackingNote, TrackingReason
+from podpath.datapath.walk.skb import Skb, Walk
+from podpath.net import protocols
+from podpath.net.provenance import Option
+from podpath.node.node import Netns
+
+TRACK = "net/netfilter/nf_conntrack_core.c:nf_conntrack_in v6.12"
+CONFIRM = "net/netfilter/nf_conntrack_core.c:__nf_conntrack_confirm v6.12"
+CLASH_ALLOWED = frozenset({protocols.UDP, protocols.UDPLITE, protocols.ICMP, protocols.ICMPV6})
+
+
+def conntrack_table(walk: Walk, netns: Netns) -> ConntrackTable:
+    """Return the table of a namespace in this branch, seeded from the evidence when it is first asked for."""
+    table = walk.conntrack.get(netns.name)
+    if table is None:
+        snapshot: Snapshot | None = walk.engine.tracked.get(netns.name)
+        if snapshot is None:
+            snapshot = walk.engine.tracked[netns.name] = Snapshot(netns.conntrack.items)
+        table = walk.conntrack[netns.name] = ConntrackTable(snapshot)
+    return table
+
+
+def track(state: HookState) -> Verdict | None:
+    """Find or make the packet's connection and say what the packet is to it."""
+    skb = state.skb
+    if skb.connection is not None or skb.ctinfo == "UNTRACKED":
+        # Seen before: over lo from OUTPUT, or kept from conntrack by a rule.
+        return None
+    if skb.packet.fragment:
+        # nf_defrag (priority -400) has put the datagram together: rules see no fragments where conntrack is on.
+        skb.packet = skb.packet._replace(fragment=False)
+    table = conntrack_table(state.walk, skb.netns)
+    zone = skb.template.zone if skb.template is not None else DEFAULT_ZONE
+    if skb.packet.protocol in ICMPS and icmp.is_special(skb.packet):
+        _track_special(state, table, zone)
+        return None
+    return _track_normal(state, table, zone)
+
+
+def confirm(state: HookState) -> Verdict | None:
+    """Enter a new connection into the table, now that its first packet got through (`nf_confirm`)."""
+    skb = state.skb
+    connection = skb.connection
+    if connection is None or connection.confirmed or skb.reply:
+        return None
+    table = conntrack_table(state.walk, skb.netns)
+    zone = connection.zone
+    for entry, kind, reply in (
+        (connection.original, connection.kind, False),
+        (connection.reply, connection.reply_kind, True),
+    ):
+        found = table.find(tuple_key(entry, kind, zone.in_direction(reply=reply)), zone)
+        other = found[0] if found is not None else connection
+        same = (other.original, other.reply) == (connection.original, connection.reply)
+        if other is not connection and not (same and connection.original.protocol in CLASH_ALLOWED):
+            taken = reasons.TupleTaken(other.original)
+            state.walk.step(f"{state.hook} conntrack confirm", skb, CONFIRM, skb.packet, "drop", taken)
+            return Drop("NETFILTER_DROP")
+    table.insert(connection)
+    return None
+
+
+def attach_answer(answer: Skb, cause: Skb) -> None:
+    """Hang a packet's connection on the reset or ICMP error that answers it (`nf_conntrack_attach`).
+
+    So the answer is translated back, even where the connection was never confirmed.
+    """
+    connection = cause.connection
+    if connection is None:
+        if cause.ctinfo == "UNTRACKED":
+            answer.ctinfo = "RELATED"  # to no connection: a rule calls it INVALID, and NOTRACK leaves what has a state alone
+        return
+    answer.connection, answer.ctinfo, answer.reply = connection, "RELATED", not cause.reply
+    if connection.confirmed and answer.packet.protocol == protocols.TCP:
+        connection.state = tcp.CLOSE
+
+
+def _track_special(state: HookState, table: ConntrackTable, zone: Zone) -> None:
+    """Handle ICMP errors, which belong to the connection they quote, and messages that conntrack leaves alone."""
+    skb = state.skb
+    if icmp.is_untracked(skb.packet):
+        skb.ctinfo = "UNTRACKED"
+        return
+    found = icmp.find_quoted(table, skb.packet, zone)
+    if isinstance(found, InvalidReason):
+        _declare_invalid(state, found)
+        return
+    skb.connection, skb.reply = found
+    skb.ctinfo = "RELATED"
+    _step(state, "related", reasons.RelatedError(skb.connection.original))
+
+
+def _track_normal(state: HookState, table: ConntrackTable, zone: Zone) -> Verdict | None:
+    skb = state.skb
+    packet = skb.packet
+    found = table.find(packet_key(packet, zone.in_direction(reply=False)), zone)
+    settings = ConntrackSettings(state.walk, skb.netns)
+    why = _check_packet(state, settings)
+    if why is not None:
+        _declare_invalid(state, why)
+        return None
+    if found is not None:
+        connection, reply = found
+    else:
+        made = _open(packet_kind(packet), skb, zone)
+        if made is None:
+            _declare_invalid(state, reasons.AnswersNoQuery())
+            return None
+        if settings.is_full and _is_turned_away(state):
+            return Drop("NETFILTER_DROP")
+        connection, reply = made, False
+    if packet.protocol != protocols.TCP:
+        _attach(state, connection, reply=reply)
+        return None
+    ruling = _track_tcp(state, connection, settings, reply=reply)
+    if ruling.repeat:
+        table.delete(connection)
+        return _track_normal(state, table, zone)
+    if ruling.invalid is not None:
+        _declare_invalid(state, ruling.invalid, connection if connection.confirmed else None)
+        return None
+    _attach(state, connection, reply=reply, note=ruling.note)
+    if ruling.kill:
+        table.delete(connection)
+    return None
+
+
+def _track_tcp(state: HookState, connection: Connection, settings: ConntrackSettings, *, reply: bool) -> tcp.Ruling:
+    packet = state.skb.packet
+    if not connection.confirmed:
+        ruling = tcp.open_connection(connection, packet, settings)
+        if not ruling.valid:
+            return ruling
+    return tcp.track_segment(connection, packet, settings, reply=reply)
+
+
+def _check_packet(state: HookState, settings: ConntrackSettings) -> InvalidReason | None:
+    """Say why a packet is invalid in itself; None where it is not."""
+    packet = state.skb.packet
+    if packet.bad_checksum and state.hook == "PREROUTING" and settings.checksum:
+        return reasons.BadChecksum()
+    if packet.protocol == protocols.TCP:
+        return tcp.check_flags(packet).invalid
+    return None
+
+
+def _open(kind: int, skb: Skb, zone: Zone) -> Connection | None:
+    """Make an unconfirmed entry for the packet; None where its protocol does not let it open a connection."""
+    packet = skb.packet
+    original = packet_tuple(packet)
+    answer = inverse_kind(original.protocol, kind)
+    if answer is None or (original.protocol in ICMPS and not icmp.is_opener(packet)):
+        return None
+    connection = Connection(original, inverse(original), kind=kind, reply_kind=answer, zone=zone)
+    if skb.template is not None:
+        connection.helper = skb.template.helper
+    return connection
+
+
+def _attach(state: HookState, connection: Connection, *, reply: bool, note: TrackingNote | None = None) -> None:
+    """Hang the connection on the packet, with what the packet is to it (`resolve_normal_ct`)."""
+    skb = state.skb
+    skb.connection = connection
+    skb.reply = reply
+    if reply or connection.seen_reply:
+        skb.ctinfo = "ESTABLISHED"
+    else:
+        skb.ctinfo = "RELATED" if connection.expected else "NEW"
+    if connection.seen_reply and connection.span is not None and connection.original.protocol == protocols.UDP:
+        # An entry that the evidence shows is older than the two seconds after which a stream counts (nf_conntrack_udp_packet).
+        connection.assured = True
+    if reply:
+        connection.seen_reply = True
+    _step(state, skb.ctinfo.lower(), reasons.TrackedAs(connection.original, skb.ctinfo == "NEW", reply, note))
+
+
+def _declare_invalid(state: HookState, why: InvalidReason, connection: Connection | None = None) -> None:
+    state.skb.ctinfo = "INVALID"
+    state.skb.connection = state.skb.template = None
+    _step(state, "invalid", reasons.ConntrackInvalid(why, connection.original if connection is not None else None))
+
+
+def _is_turned_away(state: HookState) -> bool:
+    """Ask whether the full table drops the new connection: it may find an entry that it can drop early."""
+    options = (
+        Option(True, "the table is full and no entry can be dropped early"),
+        Option(False, "an entry without traffic in both directions is dropped early"),
+    )
+    name = f"conntrack table of netns {state.skb.netns.name} is full"
+    full = state.walk.choices.choose(name, options, ask="conntrack -S; dmesg | grep nf_conntrack")
+    if full:
+        _step(state, "drop", reasons.ConntrackFull())
+    return full
+
+
+def _step(state: HookState, decision: str, reason: TrackingReason) -> None:
+    skb = state.skb
+    connection = skb.connection
+    spans = (connection.span,) if connection is not None and connection.span is not None else ()
+    state.walk.step(f"{state.hook} conntrack", skb, TRACK, skb.packet, decision, reason, spans=spans)

@@ -1,0 +1,1 @@
+"""What a namespace's own tables say: its devices and addresses, its routes as a tree, its policy rules."""

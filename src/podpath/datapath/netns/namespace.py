@@ -1,0 +1,136 @@
+"""One network namespace indexed for walks: links by name, addresses, bridge ports, neighbours, routing tables.
+
+What is here follows from the evidence alone: nothing depends on a walk's choices, so that all walks through a node share it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from podpath.datapath.netns.derived import complete_routes
+from podpath.datapath.netns.fib import Destinations
+from podpath.datapath.netns.rpdb import Rpdb
+from podpath.net.addresses import Address, Family, IfName, Mac
+from podpath.net.provenance import Basis, Fact, Inferred
+from podpath.node.links import FdbEntry, InterfaceAddress, Link, Neighbour
+from podpath.node.node import Netns
+
+LOOPBACK = Link(
+    name=IfName("lo"), kind="loopback", mtu=65536, ifindex=1, inferred=Inferred(Basis.IMPLIED, "every namespace has it")
+)
+
+
+class Namespace:
+    """A namespace's facts, by what walks look them up by."""
+
+    __slots__ = (
+        "_mac_links",
+        "_other_locals",
+        "addresses",
+        "answers",
+        "by_link",
+        "decisions",
+        "destinations",
+        "facts",
+        "fdb",
+        "forwards",
+        "links",
+        "loopback",
+        "name",
+        "neighbours",
+        "netns",
+        "ordered",
+        "ports",
+        "rpdb",
+    )
+
+    def __init__(self, netns: Netns, macs: Mapping[Address, Mac]) -> None:
+        """Index a namespace; `macs` is what neighbour tables of the node say of its own addresses."""
+        self.netns = netns
+        self.name = netns.name
+        self.links: dict[str, Link] = {link.name: link for link in netns.links.items}
+        self.loopback = self.links.setdefault(LOOPBACK.name, LOOPBACK)
+        self.ordered = tuple(sorted(self.links.values(), key=_list_order))
+        """In the order of the kernel's device list: `lo` first, then by index, then as listed."""
+        self.by_link: dict[str, tuple[InterfaceAddress, ...]] = {}
+        self.addresses: dict[Address, InterfaceAddress] = {}
+        self._index_addresses()
+        self._other_locals = any(route.type == "local" and not route.inferred for route in netns.routes.items)
+        """Whether the local table may hold more than the addresses imply."""
+        self.ports: dict[str, tuple[Link, ...]] = {}
+        """By bridge (or other master)."""
+        for link in self.ordered:
+            if link.master is not None:
+                self.ports[link.master] = (*self.ports.get(link.master, ()), link)
+        self.neighbours: dict[tuple[str, Address], Neighbour] = {
+            (item.link, item.address): item for item in netns.neighbours.items
+        }
+        self.fdb: dict[tuple[str, Mac], tuple[FdbEntry, ...]] = {}
+        """By bridge, or by vxlan device for its remote ends."""
+        for entry in netns.fdb.items:
+            key = (entry.bridge or entry.link, entry.mac)
+            self.fdb[key] = (*self.fdb.get(key, ()), entry)
+        self.facts: dict[tuple[str, str], Fact[str]] = {}
+        """Per-device settings, by name and device (see `settings`)."""
+        self.forwards: dict[str, bool] = {}
+        """Whether what comes in on a device is forwarded, where the evidence says it."""
+        self.answers: dict[object, object] = {}
+        """What was worked out without asking for anything unknown, by question."""
+        self.rpdb: dict[Family, Rpdb] = {}
+        self.destinations: Destinations = {}
+        self.decisions: dict[object, Any] = {}
+        """What input routing decided without asking, by flow."""
+        self._mac_links: dict[str, Mac] = {
+            item.link: macs[item.address] for item in self.addresses.values() if item.address in macs and item.link != "lo"
+        }
+
+    def routing(self, family: Family) -> Rpdb:
+        """Return the policy rules and tables of a family, compiled when first asked for."""
+        compiled = self.rpdb.get(family)
+        if compiled is None:
+            compiled = self.rpdb[family] = Rpdb(self.netns, family, complete_routes(self.netns, self.links, family))
+        return compiled
+
+    def link(self, name: str) -> Link:
+        """Return a device by name; one that no listing shows is taken to exist, since something names it."""
+        found = self.links.get(name)
+        if found is None:
+            found = self.links[name] = Link(name=IfName(name), inferred=Inferred(Basis.SHOWN, "only other facts name it"))
+        return found
+
+    def mac(self, link: Link) -> Mac:
+        """Return a device's MAC, or words that stand for it where the evidence does not show it."""
+        if link.mac is not None:
+            return link.mac
+        mac = self._mac_links.get(link.name)
+        if mac is None:
+            mac = self._mac_links[link.name] = Mac(f"(MAC of {link.name} in {self.name})")
+        return mac
+
+    def primary_addresses(self, link: str, family: Family) -> list[InterfaceAddress]:
+        """Return a device's addresses of a family that are not secondary, in kernel order."""
+        return [item for item in self.by_link.get(link, ()) if item.address.family == family and not item.secondary]
+
+    def has_local(self, address: Address) -> bool:
+        """Tell whether packets for the address are delivered here: its own, or one of a `local` route."""
+        if address in self.addresses:
+            return True
+        if not self._other_locals:
+            return address.is_loopback
+        table = self.routing(address.family).local
+        found = table.lookup(address.value, 0, None, ()) if table is not None else None
+        return found is not None and not found.error and found.type == "local"
+
+    def owns(self, address: Address) -> bool:
+        """Tell whether the address is on one of the namespace's devices (`inet_lookup_ifaddr_rcu`)."""
+        return address in self.addresses
+
+    def _index_addresses(self) -> None:
+        for item in self.netns.addresses.items:
+            self.by_link[item.link] = (*self.by_link.get(item.link, ()), item)
+            self.addresses.setdefault(item.address, item)
+
+
+def _list_order(link: Link) -> tuple[bool, bool, int]:
+    return link.name != "lo", link.ifindex is None, link.ifindex or 0

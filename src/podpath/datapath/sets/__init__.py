@@ -1,0 +1,1 @@
+"""Sets of addresses that rules ask."""

@@ -1,0 +1,107 @@
+"""What each kind of device does with a frame that it is given to transmit (`ndo_start_xmit`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from podpath.datapath.bridging import bridge
+from podpath.datapath.devices import openvswitch, tunnel, veth, wire
+from podpath.datapath.nftables import netdev
+from podpath.datapath.reasons import devices as reasons
+from podpath.datapath.routing.reasons import drop_reason
+from podpath.datapath.tracing.frames import with_macs
+from podpath.datapath.tracing.paths import RECEIVE, Next
+from podpath.datapath.tracing.trace import Dropped
+from podpath.datapath.walk.not_modelled import boundary
+from podpath.datapath.walk.skb import Skb, Walk
+from podpath.net.addresses import Mac
+from podpath.node.links import Link
+
+FUNCTION = wire.FUNCTION
+_NO_MAC = Mac("00:00:00:00:00:00")
+LOOPBACK = "drivers/net/loopback.c:loopback_xmit v6.12"
+
+
+def emit(walk: Walk, skb: Skb) -> Next:
+    """Transmit a frame on `skb.link`: it comes in somewhere else in the node, or leaves it."""
+    link = skb.link
+    if link is None:
+        return Dropped(netns=skb.netns.name, reason=drop_reason("output no route", walk.node.kernel))
+    turned = netdev.egress(walk, skb, link)
+    if turned is not None:
+        return turned
+    if link.name == "lo":
+        return loop(walk, skb, link)
+    if not link.up:
+        walk.step("device transmit", skb, FUNCTION, skb.packet, "drop", reasons.LinkDown(link.name), link=link.name)
+        return Dropped(netns=skb.netns.name, reason=drop_reason("device down", walk.node.kernel))
+    if link.peer is not None:
+        return veth.emit(walk, skb, link)
+    if openvswitch.bridge_of(walk.node, link) is not None:
+        return openvswitch.emit(walk, skb, link)
+    by_kind = _KINDS.get("bridge" if link.bridge is not None else link.kind)
+    return by_kind(walk, skb, link) if by_kind is not None else wire.leave(walk, skb, link)
+
+
+def loop(walk: Walk, skb: Skb, link: Link) -> Next:
+    """Loop the packet back to this host; it keeps its route and its connection."""
+    skb.packet = with_macs(skb.packet, _NO_MAC, _NO_MAC)
+    walk.step("device transmit", skb, LOOPBACK, skb.packet, "loop", reasons.LoopedBack(link.name), link=link.name)
+    skb.looped = True
+    skb.iif, skb.oif, skb.pkt_type = link, None, "host"
+    return RECEIVE
+
+
+def _through_bond(walk: Walk, skb: Skb, link: Link) -> Next:
+    namespace = walk.engine.namespace(skb.netns.name)
+    slaves = namespace.ports.get(link.name, ())
+    active = next((slave for slave in slaves if slave.up and slave.carrier), None)
+    if active is not None:
+        reason = reasons.SentThroughSlave(link.name, active.name)
+        walk.step("device transmit", skb, FUNCTION, skb.packet, "bond", reason, link=active.name)
+    return wire.leave(walk, skb, link)
+
+
+def _on_lower(walk: Walk, skb: Skb, link: Link) -> Next:
+    """Send by the device below (VLAN, macvlan): out of the node where that is a device that leads out."""
+    namespace = walk.engine.namespace(skb.netns.name)
+    lower = namespace.links.get(link.lower) if link.lower is not None else None
+    if lower is not None and (lower.kind in {"bridge", "veth"} or lower.peer is not None):
+        return boundary(walk, skb, "VLAN over an inner device", link.name, lower.name)
+    return wire.leave(walk, skb, link)
+
+
+def _swallow(walk: Walk, skb: Skb, link: Link) -> Next:
+    walk.step("device transmit", skb, FUNCTION, skb.packet, "drop", reasons.SwallowedByDummy(link.name))
+    return Dropped(netns=skb.netns.name, reason="NOT_SPECIFIED")
+
+
+def _unknown_tunnel(walk: Walk, skb: Skb, link: Link) -> Next:
+    return boundary(walk, skb, "tunnel", link.name, link.kind)
+
+
+def _vrf(walk: Walk, skb: Skb, link: Link) -> Next:
+    return boundary(walk, skb, "VRF", link.name)
+
+
+_KINDS: dict[str, Callable[[Walk, Skb, Link], Next]] = {
+    "bridge": bridge.emit,
+    "vxlan": tunnel.emit_vxlan,
+    "ipip": tunnel.emit_ipip,
+    "bond": _through_bond,
+    "team": _through_bond,
+    "vlan": _on_lower,
+    "macvlan": _on_lower,
+    "ipvlan": _on_lower,
+    "dummy": _swallow,
+    "ifb": _swallow,
+    "vrf": _vrf,
+    "geneve": _unknown_tunnel,
+    "gre": _unknown_tunnel,
+    "gretap": _unknown_tunnel,
+    "sit": _unknown_tunnel,
+    "ip6tnl": _unknown_tunnel,
+    "vti": _unknown_tunnel,
+    "xfrm": _unknown_tunnel,
+}
+"""What a device of each kind does; one of no listed kind (hardware, tun, wireguard) sends the frame out of the node."""

@@ -1,0 +1,28 @@
+"""The driver: one packet from stage to stage as the tables of `order` say, until an outcome."""
+
+from __future__ import annotations
+
+from podpath.datapath.stages.order import ORDER
+from podpath.datapath.tracing.trace import Outcome
+from podpath.datapath.walk.not_modelled import boundary
+from podpath.datapath.walk.skb import Skb, Walk
+
+RUNS = {family: {name: tuple(stage.run for stage in path) for name, path in paths.items()} for family, paths in ORDER.items()}
+"""The callables of each path alone."""
+HOPS = 400
+"""Changes of path after which a packet goes in a circle: a TTL of 64 allows 64 forwards of 5 changes each."""
+
+
+def drive(walk: Walk, skb: Skb, path: str) -> Outcome:
+    """Send a packet down a path until it ends."""
+    for _ in range(HOPS):
+        for run in RUNS[skb.packet.dst.family][path]:
+            following = run(walk, skb)
+            if following is not None:
+                break
+        else:
+            raise AssertionError(f"the path {path} ends without saying how it goes on")
+        if not isinstance(following, str):
+            return following
+        path = following
+    return boundary(walk, skb, "circle")

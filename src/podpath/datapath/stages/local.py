@@ -1,0 +1,49 @@
+"""Local delivery: INPUT, then the socket (or the tunnel device that listens like one)."""
+
+from __future__ import annotations
+
+from podpath.datapath.cilium import programs as cilium
+from podpath.datapath.devices import tunnel
+from podpath.datapath.netfilter import hooks
+from podpath.datapath.netfilter.hook import pass_hook
+from podpath.datapath.netfilter.verdicts import Accept
+from podpath.datapath.reasons.devices import ReachedSocket
+from podpath.datapath.tracing.paths import Next
+from podpath.datapath.tracing.trace import Delivered
+from podpath.datapath.walk.not_modelled import boundary
+from podpath.datapath.walk.skb import Skb, Walk
+from podpath.net import protocols
+
+FUNCTION = "net/ipv4/ip_input.c:ip_local_deliver_finish v6.12"
+
+
+IPVS_DEVICE = "kube-ipvs0"
+"""The dummy device on which kube-proxy keeps the addresses of its IPVS services."""
+
+
+def input_hook(walk: Walk, skb: Skb) -> Next:
+    """Run INPUT, unless IPVS takes the packet there for one of its services."""
+    skb.oif = None
+    if IPVS_DEVICE in walk.engine.namespace(skb.netns.name).by_link and _is_scheduled(walk, skb):
+        return boundary(walk, skb, "IPVS", skb.packet.dst, IPVS_DEVICE)
+    ended = pass_hook(walk, skb, hooks.INPUT)
+    return None if isinstance(ended, Accept) else ended
+
+
+def _is_scheduled(walk: Walk, skb: Skb) -> bool:
+    owner = walk.engine.namespace(skb.netns.name).addresses.get(skb.packet.dst)
+    return owner is not None and owner.link == IPVS_DEVICE
+
+
+def deliver(walk: Walk, skb: Skb) -> Next:
+    """Hand the packet to its transport protocol: a tunnel takes its own, everything else has reached a socket's door."""
+    if skb.inner is not None:
+        unwrapped = tunnel.receive(walk, skb)
+        if unwrapped is not None:
+            return unwrapped
+    if walk.engine.cilium is not None:
+        cilium.restore_peer(walk, skb)
+    packet = skb.packet
+    port = packet.dport if packet.protocol in {protocols.TCP, protocols.UDP} else None
+    walk.step("socket", skb, FUNCTION, packet, "deliver", ReachedSocket(port, skb.netns.name))
+    return Delivered(netns=skb.netns.name, packet=packet)

@@ -1,0 +1,86 @@
+"""Local output: what a process of the node sends, from its socket to the device."""
+
+from __future__ import annotations
+
+from podpath.datapath.cilium import programs as cilium
+from podpath.datapath.netfilter import hooks
+from podpath.datapath.netfilter.hook import pass_hook
+from podpath.datapath.netfilter.verdicts import Accept
+from podpath.datapath.netns.fib import Flow
+from podpath.datapath.reasons import routes
+from podpath.datapath.routing import reroute
+from podpath.datapath.routing.output import FUNCTION, OutputRoute, route_output
+from podpath.datapath.tracing import paths
+from podpath.datapath.tracing.paths import Next
+from podpath.datapath.tracing.trace import Dropped, Rejected
+from podpath.datapath.walk.not_modelled import boundary
+from podpath.datapath.walk.skb import Skb, Walk
+
+CIRCULAR = "drivers/net/vxlan/vxlan_core.c:vxlan_xmit_one v6.12"
+REROUTE = "net/ipv4/netfilter.c:ip_route_me_harder v6.12"
+
+
+def connect(walk: Walk, skb: Skb) -> Next:
+    """Run what sits on the socket itself: Cilium translates services when a process connects."""
+    if walk.engine.cilium is not None:
+        cilium.connect(walk, skb)
+    return None
+
+
+def route(walk: Walk, skb: Skb) -> Next:
+    """Find the way and, where the sender left it open, the source address."""
+    packet = skb.packet
+    if packet.family == 6 and packet.dst.is_link_local and skb.inner is None:
+        return boundary(walk, skb, "IPv6 link-local scope", packet.dst)
+    source = None if packet.src.is_unspecified else packet.src
+    flow = Flow(packet.dst, source, "lo", None, skb.mark, packet.tos, packet.protocol, packet.sport, packet.dport, skb.uid or 0)
+    decided = route_output(walk, walk.engine.namespace(skb.netns.name), flow, any_source=skb.uid is None or skb.by_kernel)
+    if decided.destination is None:
+        return _fail(walk, skb, decided)
+    if skb.tunnel is not None and decided.destination.link is skb.tunnel:
+        name = skb.tunnel.name
+        walk.step("route output", skb, CIRCULAR, packet, "drop", routes.IntoOwnTunnel(packet.dst, name), link=name)
+        return Dropped(netns=skb.netns.name, reason="IP_OUTNOROUTES")
+    if source is None and decided.source is not None:
+        skb.packet = packet._replace(src=decided.source)
+    _take(skb, decided)
+    _record(walk, skb, decided, "route output")
+    return None
+
+
+def _take(skb: Skb, decided: OutputRoute) -> None:
+    skb.destination = decided.destination
+    skb.oif = decided.destination.link if decided.destination is not None else None
+
+
+def _record(walk: Walk, skb: Skb, decided: OutputRoute, stage: str) -> None:
+    destination, found = decided.destination, decided.found
+    if destination is None:
+        return
+    name = destination.link.name if destination.link is not None else None
+    near = found.near if found is not None else ()
+    rests_on = found.rests_on if found is not None else None
+    reason = routes.RoutedOut(skb.packet.dst, name, destination.gateway)
+    function = FUNCTION if stage == "route output" else REROUTE
+    walk.step(stage, skb, function, skb.packet, "route", reason, spans=destination.spans, near=near, link=name, rests_on=rests_on)
+
+
+def _fail(walk: Walk, skb: Skb, decided: OutputRoute) -> Rejected:
+    if decided.reason is not None:
+        walk.step("route output", skb, FUNCTION, skb.packet, "reject", decided.reason, spans=decided.spans)
+    return Rejected(netns=skb.netns.name, reason="IP_OUTNOROUTES", answer=decided.error)
+
+
+def output_hook(walk: Walk, skb: Skb) -> Next:
+    """Run OUTPUT, and route again what it changed."""
+    ended = pass_hook(walk, skb, hooks.OUTPUT)
+    if not isinstance(ended, Accept):
+        return ended
+    if not ended.reroute:
+        return paths.TRANSMIT
+    decided = reroute(walk, skb)
+    if decided.destination is None:
+        return _fail(walk, skb, decided)
+    _take(skb, decided)
+    _record(walk, skb, decided, "reroute")
+    return paths.TRANSMIT

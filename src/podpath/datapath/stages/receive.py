@@ -1,0 +1,161 @@
+"""From the wire to a decision: the device's receive handler, the MAC, PREROUTING and input routing."""
+
+from __future__ import annotations
+
+from podpath.datapath import icmp
+from podpath.datapath.cilium import programs as cilium
+from podpath.datapath.devices import openvswitch
+from podpath.datapath.netfilter import hooks
+from podpath.datapath.netfilter.hook import pass_hook
+from podpath.datapath.netfilter.verdicts import Accept
+from podpath.datapath.netns.fib import Flow
+from podpath.datapath.netns.namespace import Namespace
+from podpath.datapath.nftables import netdev
+from podpath.datapath.reasons import devices, routes
+from podpath.datapath.routing.input import FUNCTION, InputRoute, route_input
+from podpath.datapath.routing.reasons import drop_reason
+from podpath.datapath.routing.validation import FUNCTION as VALIDATION
+from podpath.datapath.tracing import paths
+from podpath.datapath.tracing.frames import BROADCAST, is_group, is_symbolic
+from podpath.datapath.tracing.paths import Next
+from podpath.datapath.tracing.trace import Dropped, Rejected
+from podpath.datapath.walk.not_modelled import boundary
+from podpath.datapath.walk.skb import Skb, Walk
+from podpath.net.addresses import Mac
+from podpath.node.links import Link
+
+DEVICE = "net/core/dev.c:__netif_receive_skb_core v6.12"
+IP = "net/ipv4/ip_input.c:ip_rcv_core v6.12"
+
+
+def receive_device(walk: Walk, skb: Skb) -> Next:
+    """Take a frame off a device: its BPF programs and receive handler (bridge, bond, Open vSwitch) come before IP."""
+    link = skb.link
+    if link is None:
+        return None
+    packet = skb.packet
+    walk.step("device receive", skb, DEVICE, packet, "receive", devices.ReceivedOn(link.name), link=link.name)
+    if skb.looped:
+        return None
+    namespace = walk.engine.namespace(skb.netns.name)
+    if not link.up:
+        walk.step("device receive", skb, DEVICE, packet, "drop", devices.LinkDown(link.name), link=link.name)
+        return Dropped(netns=skb.netns.name, reason=drop_reason("device down", walk.node.kernel))
+    if walk.engine.cilium is not None:
+        turned = cilium.receive(walk, skb, link)
+        if turned is not None:
+            return turned
+    turned = netdev.ingress(walk, skb, link)
+    if turned is not None:
+        return turned
+    if link.master is not None or link.bond_slave_of is not None or openvswitch.is_taken(walk.node, link):
+        return _hand_to_master(walk, skb, namespace, link)
+    return _classify(walk, skb, namespace, link)
+
+
+def _hand_to_master(walk: Walk, skb: Skb, namespace: Namespace, link: Link) -> Next:
+    """Run the receive handler of an enslaved device (`rx_handler`): its master has the frame before IP sees it."""
+    if openvswitch.bridge_of(walk.node, link) is not None or link.master == openvswitch.SYSTEM:
+        return openvswitch.receive(walk, skb, link)
+    if link.master is None:
+        return _classify(walk, skb, namespace, link)
+    master = namespace.link(link.master)
+    if master.kind == "vrf":
+        return boundary(walk, skb, "VRF")
+    if master.kind == "bridge" or (not master.kind and link.port is not None) or master.bridge is not None:
+        skb.physin = skb.physout = skb.port = None
+        return paths.BRIDGE
+    reason = devices.HandedToMaster(link.name, master.name)
+    walk.step("device receive", skb, DEVICE, skb.packet, "hand on", reason, link=master.name)
+    skb.link = master
+    return _classify(walk, skb, namespace, master)
+
+
+def _classify(walk: Walk, skb: Skb, namespace: Namespace, link: Link) -> Next:
+    """Tell by the destination MAC whether the frame is for this host (`eth_type_trans`), and refuse it where it is not."""
+    skb.iif = link
+    skb.oif = None
+    dmac = skb.packet.dmac
+    if dmac is None or addressed_to(namespace, link, dmac):
+        skb.pkt_type = "host"
+        return None
+    if is_group(dmac):
+        skb.pkt_type = "broadcast" if dmac == BROADCAST else "multicast"
+        return None
+    skb.pkt_type = "otherhost"
+    reason = devices.FrameForOther(dmac, link.name, namespace.mac(link))
+    walk.step("ip receive", skb, IP, skb.packet, "drop", reason, link=link.name)
+    return Dropped(netns=skb.netns.name, reason=drop_reason("other host", walk.node.kernel))
+
+
+def addressed_to(namespace: Namespace, link: Link, dmac: Mac) -> bool:
+    """Tell whether a frame for a MAC is for a device; a real one may be that of a device whose MAC is not in evidence."""
+    return dmac == namespace.mac(link) or (link.mac is None and not is_symbolic(dmac) and not is_group(dmac))
+
+
+def prerouting(walk: Walk, skb: Skb) -> Next:
+    """Run PREROUTING, once: after br_netfilter did, `ip_sabotage_in` skips it."""
+    if skb.prerouted:
+        skb.prerouted = False
+        return None
+    before = skb.packet.dst
+    ended = pass_hook(walk, skb, hooks.PREROUTING)
+    if skb.packet.dst != before:
+        skb.looped = False  # the route that it brought over lo is dropped (nf_nat_ipv4_pre_routing)
+    return None if isinstance(ended, Accept) else ended
+
+
+def flow_of(skb: Skb, link: Link) -> Flow:
+    """Return what input routing goes by."""
+    packet = skb.packet
+    return Flow(
+        packet.dst, packet.src, link.name, None, skb.mark, packet.tos, packet.protocol, packet.sport, packet.dport
+    )  # fmt: skip
+
+
+def route(walk: Walk, skb: Skb) -> Next:
+    """Decide by input routing whether the packet is delivered here, forwarded or dropped."""
+    link = skb.iif
+    if link is None or skb.looped:
+        return paths.LOCAL
+    if skb.packet.dst.is_multicast:
+        return boundary(walk, skb, "multicast delivery")
+    namespace = walk.engine.namespace(skb.netns.name)
+    decided = route_input(walk, namespace, flow_of(skb, link), link)
+    return _record(walk, skb, link, decided)
+
+
+def _record(walk: Walk, skb: Skb, link: Link, decided: InputRoute) -> Next:
+    packet, check, found = skb.packet, decided.check, decided.found
+    if check.reason is not None:
+        word = "drop" if check.cause else "pass"
+        walk.step(
+            "rp_filter", skb, VALIDATION, packet, word, check.reason, spans=check.spans, link=link.name, rests_on=check.rests_on
+        )
+    near = found.near if found is not None else ()
+    rests_on = found.rests_on if found is not None else None
+    if decided.cause:
+        if not check.cause and decided.reason is not None:
+            walk.step(
+                "route input", skb, FUNCTION, packet, "drop", decided.reason, spans=decided.spans, near=near, rests_on=rests_on
+            )
+        return _refuse(walk, skb, decided)
+    skb.destination = destination = decided.destination
+    if decided.path == "local" or destination is None:
+        if decided.reason is not None:
+            walk.step("route input", skb, FUNCTION, packet, "local", decided.reason, spans=decided.spans, rests_on=rests_on)
+        return paths.LOCAL
+    skb.oif = out = destination.link
+    name = out.name if out is not None else None
+    reason = routes.RoutedOn(packet.dst, name, destination.gateway)
+    walk.step(
+        "route input", skb, FUNCTION, packet, "forward", reason, spans=destination.spans, near=near, link=name, rests_on=rests_on
+    )
+    return paths.FORWARD
+
+
+def _refuse(walk: Walk, skb: Skb, decided: InputRoute) -> Dropped | Rejected:
+    if decided.answer:
+        return icmp.reject(walk, skb, decided.cause, decided.answer)
+    reason = drop_reason(decided.cause, walk.node.kernel)
+    return Dropped(netns=skb.netns.name, reason=reason)

@@ -1,0 +1,84 @@
+"""From a route to the wire: POSTROUTING, the MTU, the next hop's MAC, the device."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from podpath.datapath.cilium import programs as cilium
+from podpath.datapath.icmp import reject
+from podpath.datapath.neighbors.neighbour import FUNCTION, Resolution, resolve
+from podpath.datapath.netfilter import hooks
+from podpath.datapath.netfilter.hook import pass_hook
+from podpath.datapath.netfilter.verdicts import Accept
+from podpath.datapath.reasons.devices import NoDevice
+from podpath.datapath.reasons.routes import MtuExceeded
+from podpath.datapath.routing.reasons import drop_reason
+from podpath.datapath.tracing.frames import BROADCAST, with_macs
+from podpath.datapath.tracing.paths import EMIT, Next
+from podpath.datapath.tracing.trace import Dropped, Rejected
+from podpath.datapath.walk.skb import Skb, Walk
+
+FRAGMENT = "net/ipv4/ip_output.c:ip_fragment v6.12"
+
+
+def postrouting(walk: Walk, skb: Skb) -> Next:
+    """Run POSTROUTING."""
+    ended = pass_hook(walk, skb, hooks.POSTROUTING)
+    return None if isinstance(ended, Accept) else ended
+
+
+def check_mtu(walk: Walk, skb: Skb) -> Next:
+    """Refuse what neither fits nor may be fragmented; what was forwarded passed this before FORWARD."""
+    packet, destination = skb.packet, skb.destination
+    if destination is None or packet.length <= destination.mtu or not packet.dont_fragment:
+        return None
+    reason = MtuExceeded(packet.length, destination.mtu)
+    walk.step("fragmentation", skb, FRAGMENT, packet, "reject", reason, spans=destination.spans)
+    if skb.iif is None:
+        return Rejected(netns=skb.netns.name, reason=drop_reason("too big", walk.node.kernel), answer="EMSGSIZE")
+    return reject(walk, skb, "too big", "icmp-frag-needed")
+
+
+def find_neighbour(walk: Walk, skb: Skb) -> Next:
+    """Find the MAC of the next hop; a packet whose next hop does not answer ends here."""
+    link, destination = skb.oif, skb.destination
+    if link is None or destination is None:
+        walk.step("neighbour", skb, FUNCTION, skb.packet, "drop", NoDevice())
+        return Dropped(netns=skb.netns.name, reason=drop_reason("output no route", walk.node.kernel))
+    if link.name == "lo":
+        return None
+    namespace = walk.engine.namespace(skb.netns.name)
+    before = skb.packet
+    if destination.type in {"broadcast", "multicast"}:
+        skb.packet = with_macs(before, namespace.mac(link), BROADCAST)
+        return None
+    found = resolve(walk, namespace, link, destination, before)
+    if found.failed:
+        return _unreachable(walk, skb, found)
+    walk.resolved.add((namespace.name, link.name, destination.gateway or before.dst))
+    skb.packet = with_macs(before, namespace.mac(link), found.mac)
+    walk.step(
+        "neighbour", skb, FUNCTION, before, "resolve", found.reason, spans=found.spans, link=link.name, rests_on=found.rests_on
+    )
+    return None
+
+
+def _unreachable(walk: Walk, skb: Skb, found: Resolution) -> Dropped | Rejected:
+    walk.step("neighbour", skb, FUNCTION, skb.packet, "reject", found.reason, spans=found.spans, rests_on=found.rests_on)
+    ended = reject(walk, skb, "neighbour failed", "icmp-host-unreachable")
+    if skb.iif is None and isinstance(ended, Rejected):
+        # The error goes to the own host, over lo, and tells the socket (net/ipv4/route.c:ipv4_link_failure v6.12).
+        return replace(ended, answer="EHOSTUNREACH")
+    return ended
+
+
+def run_egress_programs(walk: Walk, skb: Skb) -> Next:
+    """Run the BPF programs at the device's tc egress: Cilium's masquerade."""
+    return cilium.transmit(walk, skb) if walk.engine.cilium is not None else None
+
+
+def choose_device(walk: Walk, skb: Skb) -> Next:
+    """Return the frame to the device that the route names."""
+    _ = walk
+    skb.link = skb.oif
+    return EMIT

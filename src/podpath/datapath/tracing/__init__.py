@@ -1,0 +1,1 @@
+"""What every walk writes down and chooses by: steps, paths, forks, frames, next hops."""

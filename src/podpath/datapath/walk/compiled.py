@@ -1,0 +1,58 @@
+"""What is worked out once for a node and used by every walk through it: compiled rulesets, routing tables by prefix.
+
+The caller that walks many packets (a conversation and all its branches, a diagnosis) makes one `Engine` for its node and
+hands it to every `Walk`. It lives and dies with that caller; nothing is kept in a module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from podpath.datapath.netns.namespace import Namespace
+from podpath.datapath.walk.cilium_config import CiliumConfig
+from podpath.net.addresses import Address, Family, Mac
+from podpath.node.node import Node
+
+
+class Engine:
+    """The compiled form of one node. It is filled as walks need it; what it holds never depends on a walk's choices."""
+
+    __slots__ = ("cilium", "device_chains", "namespace", "namespaces", "node", "rulesets", "tracked")
+
+    def __init__(self, node: Node) -> None:
+        """Start empty: nothing is compiled before a packet meets it."""
+        self.node = node
+        self.rulesets: dict[tuple[str, Family], Any] = {}
+        """By namespace and family. Like what follows, typed where it is made: the engine keeps it and knows nothing of it."""
+        self.device_chains: dict[str, Any] = {}
+        """Native chains at devices, by namespace."""
+        self.tracked: dict[str, Any] = {}
+        """The conntrack entries of the evidence, by namespace."""
+        macs = {
+            entry.address: entry.mac
+            for netns in node.namespaces.values()
+            for entry in netns.neighbours.items
+            if entry.mac is not None and entry.state not in {"FAILED", "INCOMPLETE"}
+        }
+        self.namespaces: dict[str, Namespace] = _Namespaces(node, macs)
+        """Those that were asked for, by name."""
+        self.namespace: Callable[[str], Namespace] = self.namespaces.__getitem__
+        """Gives a namespace of the node by name, indexed when it is first asked for."""
+        self.cilium = CiliumConfig(node.cilium) if node.cilium is not None else None
+        """What Cilium's programs do; None where nothing speaks of Cilium."""
+
+
+class _Namespaces(dict[str, Namespace]):
+    """The indexed namespaces of a node by name; what is there is found without a call in Python."""
+
+    __slots__ = ("_macs", "_node")
+
+    def __init__(self, node: Node, macs: Mapping[Address, Mac]) -> None:
+        super().__init__()
+        self._node = node
+        self._macs = macs
+
+    def __missing__(self, name: str) -> Namespace:
+        found = self[name] = Namespace(self._node.namespaces[name], self._macs)
+        return found

@@ -1,0 +1,45 @@
+"""Tests of what a host answers to a packet that no socket takes."""
+
+from __future__ import annotations
+
+import pytest
+
+from podpath.datapath.conversations.answers import refuse
+from podpath.net import protocols
+from tests.datapath.walks import packet
+
+SYN, ACK, RST, PSH = protocols.SYN, protocols.ACK, protocols.RST, protocols.PSH
+
+
+@pytest.mark.parametrize(
+    ("fields", "answer"),
+    [
+        ({"flags": SYN}, (RST | ACK, 0, 1)),
+        ({"flags": SYN | ACK, "ack": 1}, (RST, 1, 0)),
+        ({"flags": PSH | ACK, "ack": 7, "payload": 100}, (RST, 7, 0)),
+    ],
+)
+def test_tcp_answers_with_a_reset(fields: dict[str, int], answer: tuple[int, int, int]) -> None:
+    """A segment with an acknowledgement is reset at that number; one without is acknowledged by the reset."""
+    found = refuse(packet("10.0.0.1", "10.0.0.2", **fields))
+
+    assert found is not None
+    assert (answer, "10.0.0.2", 80) == ((found.flags, found.seq, found.ack), str(found.src), found.sport)
+
+
+def test_a_reset_is_not_answered() -> None:
+    """Nobody answers a reset."""
+    assert None is refuse(packet("10.0.0.1", "10.0.0.2", flags=RST))
+
+
+def test_udp_answers_with_port_unreachable() -> None:
+    """A datagram for a closed port is answered by an ICMP error from the address that it was for."""
+    found = refuse(packet("10.0.0.1", "10.0.0.2", protocol=17))
+
+    assert found is not None
+    assert (1, 3, 3, "10.0.0.2") == (found.protocol, found.icmp_type, found.icmp_code, str(found.src))
+
+
+def test_an_echo_reply_that_nobody_waits_for_is_not_answered() -> None:
+    """ICMP is not answered with ICMP."""
+    assert None is refuse(packet("10.0.0.1", "10.0.0.2", protocol=1, icmp_type=0))
