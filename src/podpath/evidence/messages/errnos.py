@@ -130,9 +130,9 @@ ROWS: tuple[Row, ...] = (
     make_row(
         MessageKind.PORT_TAKEN,
         "ddress already in use",
-        r"^(?!.*(?:as port: |allocate gateway|vxlan|response from daemon: Address|create listening socket|htons\(0\))).*?(?:"
-        r"OSError|socket\.error|error|ERROR|Error|failed|bind|BindException|Could not|could not|Unable|[Cc]annot|Can't)\b"
-        r"[^\n]{0,160}[Aa]ddress already in use(?! \(EADDRNOTAVAIL)(?=[^\n]{0,80}?(?:(?::|port[ =]|port\()(?P<port>\d{2,5})\b)?)",
+        r"^(?!.*(?:as port: |allocate gateway|vxlan|response from daemon: Address|create listening socket|htons\(0\)))"
+        r".*?(?:OSError|socket\.error|BindException|[Ll]isten\w*|make_sock|on port|Starting)\b[^\n]{0,160}"
+        r"[Aa]ddress already in use(?=[^\n]{0,80}?(?:(?::|port[ =]|port\()(?P<port>\d{2,5})\b)?)",
     ),
     make_row(
         MessageKind.PORT_TAKEN,
