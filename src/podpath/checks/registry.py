@@ -49,12 +49,21 @@ from podpath.checks.dns import (
     name_server_address,
     pod_loopback_resolver,
     resolver_unusable,
+    server_without_upstream,
     zone_record,
     zone_taken,
 )
 from podpath.checks.dns.messages import ROWS as DNS
 from podpath.checks.finding import Finding
-from podpath.checks.host import cloud_deny, managed_by_host, queue_overrun, state_changed, unknown_error
+from podpath.checks.host import (
+    cloud_deny,
+    cloud_forwarding_off,
+    managed_by_host,
+    queue_overrun,
+    state_changed,
+    two_managers,
+    unknown_error,
+)
 from podpath.checks.host.messages import ROWS as HOST
 from podpath.checks.links import (
     address_conflict,
@@ -347,6 +356,9 @@ MODULES: tuple[ModuleType, ...] = (
     zone_taken,
     name_server_address,
     resolver_unusable,
+    server_without_upstream,
+    two_managers,
+    cloud_forwarding_off,
     workloads_share_labels,
     balancer_pending,
     pool_not_announced,

@@ -22,14 +22,14 @@ from podpath.net.trees import Tree
 LONGEST = 3000
 """Lines of a configuration file; what is longer is a list or a log."""
 LEAST = 3
-"""Settings that a file must have whose kind nothing tells: fewer are words of a sentence."""
+"""Settings, or lines, that a file must have whose kind nothing tells: fewer are words of a sentence."""
 _LEAST = 0.6
 """The share of lines that must look like settings where the file's name does not tell."""
 _BLANK = re.compile(r"\s*(?:[#;!].*|//.*)?$")
 _YAML = re.compile(r"\s*(?:- )*[\"']?[\w./-]+[\"']?:(?:\s+\S.*)?$|\s*- \S|---$|\s*\.{3}$")
 _SETTING = re.compile(
     r"(?:\[[^\[\]]+\]$|(?:export\s+)?[\w./-]+\s*=\s*\S.*|[\w./-]+:(?:\s+\S.*)?$|[\w./*\"-]+(?:\s[^;{}]*)?[;{]$|[{}]+;?$|"
-    r"[a-z][\w-]*(?:\s+\S+){0,8}$)"
+    r"\|[^|]*\|[^|]*\|$|[a-z][\w-]*(?:\s+\S+){0,8}$)"
 )
 _LOG = re.compile(
     r"(?:[IWEF]\d{4} |\d{4}-\d\d-\d\d[T ]\d\d:|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d |\d\d:\d\d:\d\d[.,]|time=|level=|\[ *\d+\.\d)"
@@ -55,6 +55,8 @@ def find_settings(source: Source) -> SettingsRecord | None:
 
 def _is_file(filled: Sequence[str], settings: Sequence[Setting], path: str) -> bool:
     """Tell whether a text of no known kind is a configuration: it has a file's name, blocks or signs, and little else."""
+    if len(filled) >= LEAST and (_is_json(filled) or filled[0].lstrip().startswith("+--")):
+        return True
     fitting = sum(_SETTING.match(line.strip()) is not None for line in filled)
     if len(settings) < (1 if path else LEAST) or fitting < _LEAST * len(filled):
         return False
@@ -66,13 +68,18 @@ def _is_marked(filled: Sequence[str]) -> bool:
     return 2 * sum("=" in line or line.rstrip().endswith((";", "{")) for line in filled) >= len(filled)
 
 
+def _is_json(filled: Sequence[str]) -> bool:
+    """Tell whether a text is one JSON text, not many of one line each as logs are."""
+    rows = sum(line.startswith('{"') and line.rstrip().endswith("}") for line in filled)
+    return filled[0].lstrip().startswith(("{", "[")) and rows < 2 and any('":' in line or '" :' in line for line in filled)
+
+
 def _is_yaml(filled: Sequence[str]) -> bool:
     return sum(_YAML.match(line) is not None for line in filled) >= 0.8 * len(filled)
 
 
 def _read(source: Source, lines: Sequence[str], filled: Sequence[str]) -> tuple[list[Setting], list[Statement]]:
-    is_json = filled[0].lstrip().startswith(("{", "[{")) and any('":' in line or '" :' in line for line in filled)
-    if is_json or _is_yaml(filled):
+    if _is_json(filled) or _is_yaml(filled):
         settings = [setting for tree in read_tree(source, lines, source.first_line).trees for setting in _flatten(tree, (), "")]
         return settings, [Statement(one.path, one.name, one.value, 0, 0) for one in settings]
     statements = read_statements(lines)

@@ -18,6 +18,8 @@ _SECTION = re.compile(r"\s*\[{1,2}\s*(?P<name>[^\[\]=]+?(?:\"[^\"]*\"[^\[\]=]*)?
 _ASSIGNED = re.compile(r"\s*(?:export\s+|set\s+|Environment=\"?)?(?P<name>[\w./@*-]+(?:\[\w+\])?)\s*[:+?]?=\s*(?P<value>.*?)\s*$")
 _COLON = re.compile(r"\s*(?:- )?(?P<name>[A-Za-z_][\w./-]*):(?:\s+(?P<value>\S.*?))?\s*$")
 _WORDS = re.compile(r"\s*(?P<name>[\w*./@:-]+|\"[^\"]*\"|'[^']*')(?:\s+(?P<value>\S.*?))?\s*$")
+_ROW = re.compile(r"\s*\|\s*(?P<name>[\w.:-]+)\s*\|\s*(?P<value>[^|]*?)\s*\|\s*$")
+"""A row of the tables of two columns that clients of clouds print."""
 _COMMENT = re.compile(r"\s*(?:[#;!]|//|--\s|REM\b)|\s*$")
 _TRAILING = re.compile(r"\s(?:#|//\s).*$")
 _TOKEN = re.compile(r"\"[^\"]*\"|'[^']*'|[{};]|[^\s{};\"']+|[\"']")
@@ -139,7 +141,7 @@ def _read_lines(lines: Sequence[str]) -> Iterator[Statement]:
         text = _TRAILING.sub("", line).expandtabs(4).rstrip()
         indent = len(text) - len(text.lstrip())
         above = _enclose(above, indent, text)
-        found = _ASSIGNED.match(text) or _COLON.match(text) or _WORDS.match(text)
+        found = _ROW.match(text) or _ASSIGNED.match(text) or _COLON.match(text) or _WORDS.match(text)
         if found is None:
             continue
         path = (*section, *(name for _, name in above))[:DEEPEST]

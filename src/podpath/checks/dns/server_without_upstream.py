@@ -1,0 +1,105 @@
+"""server-without-upstream: a name server's own file leaves it nobody to ask, or only itself.
+
+What it is
+    dnsmasq has `no-resolv` and no `server=`; dnsmasq, BIND, unbound or systemd-resolved forwards to its own address; unbound
+    forwards to loopback without `do-not-query-localhost: no`; BIND says `recursion no`, or lets only localhost ask.
+
+Why it breaks
+    A server that forwards finds every name of others with its upstreams alone. With none it answers REFUSED or SERVFAIL,
+    with itself questions circle until they time out; unbound does not ask 127.0.0.0/8 unless it is told that it may.
+
+How to confirm
+    dig @SERVER example.org; dig @UPSTREAM example.org; journalctl -u dnsmasq -u named -u unbound -u systemd-resolved
+
+How to fix
+    Name the resolvers of the provider or of the company as upstreams, and the networks of the clients in allow-query and
+    allow-recursion.
+
+References
+    dnsmasq(8), named.conf(5), unbound.conf(5), resolved.conf(5)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podpath.checks.category import Category
+from podpath.checks.files import files_of, own_addresses
+from podpath.checks.finding import Finding
+from podpath.checks.objects import read_address
+from podpath.checks.said import find_said
+from podpath.net.failures import NAMES
+from podpath.net.messages import MessageKind
+from podpath.net.provenance import Span
+from podpath.net.settings import Setting, SettingsFile
+from podpath.node.case import Case
+
+CATEGORIES = (Category.DNS_UPSTREAM, Category.DNS_CONFIGURATION, Category.DNS_SERVER)
+NAME = "server-without-upstream"
+ASKING = frozenset({"allow-query", "allow-recursion", "allow-query-cache"})
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report what keeps a name server from asking others, or others from asking it."""
+    failed = [one.span for one in find_said(case, MessageKind.NAME_FAILS)]
+    failed += [one.span for one in case.attempts if one.result in NAMES]
+    failed += [one.span for one in case.unplaced if one.result in NAMES]
+    own = {str(address) for address in own_addresses(case)}
+    for file in case.files:
+        for setting, upstream in _upstreams(file):
+            address = read_address(upstream)
+            if address is not None and (upstream in own or (address.is_loopback and file.kind != "unbound")):
+                yield _report(
+                    f"The name server forwards to {upstream}, which is itself.", setting, upstream, failed, certain=True
+                )
+    for file in files_of(case, "dnsmasq"):
+        closed = next(file.all("no-resolv"), None)
+        if closed is not None and next(file.all("server", "servers-file", "resolv-file", "conf-dir", "conf-file"), None) is None:
+            yield _report("dnsmasq has no upstream: no-resolv stands in its file, and no server.", closed, "no-resolv", failed)
+    for file in files_of(case, "unbound"):
+        looped = [one for one in file.all("forward-addr") if one.value.startswith(("127.", "::1"))]
+        if looped and not any(one.value == "no" for one in file.all("do-not-query-localhost")):
+            claim = f"unbound is to forward to {looped[0].value}, and never asks loopback without do-not-query-localhost: no."
+            yield _report(claim, looped[0], looped[0].value, failed, certain=True)
+    for file in files_of(case, "named"):
+        for setting in file.all("recursion"):
+            if setting.value == "no":
+                yield _report("BIND is told not to look up names of others (recursion no).", setting, "no", failed)
+        yield from _check_asking(file, failed)
+
+
+def _upstreams(file: SettingsFile) -> Iterator[tuple[Setting, str]]:
+    """Yield whom a name server is to ask, without a port of its own: that would be another server at the same address."""
+    if file.kind == "dnsmasq":
+        for setting in file.all("server"):
+            yield setting, setting.value.rpartition("/")[2]
+    elif file.kind == "named":
+        yield from ((setting, setting.name) for setting in file.within("forwarders") if not setting.value)
+    elif file.kind == "unbound":
+        yield from ((setting, setting.value) for setting in file.all("forward-addr"))
+    elif file.kind == "resolved":
+        yield from ((setting, word) for setting in file.all("DNS") for word in setting.words if word == "127.0.0.53")
+
+
+def _check_asking(file: SettingsFile, failed: list[Span]) -> Iterator[Finding]:
+    """Report a list of clients that holds this machine alone."""
+    lists: dict[tuple[str, ...], list[Setting]] = {}
+    for setting in file.within(*ASKING):
+        lists.setdefault(setting.path, []).append(setting)
+    for path, settings in lists.items():
+        if all(setting.name in {"localhost", "127.0.0.1", "127.0.0.0/8", "::1"} for setting in settings):
+            yield _report(f"BIND answers questions of this machine alone ({path[-1].split()[0]}).", settings[0], path[-1], failed)
+
+
+def _report(claim: str, setting: Setting, mark: str, failed: list[Span], *, certain: bool = False) -> Finding:
+    return Finding(
+        check=NAME,
+        severity="fault",
+        claim=claim,
+        evidence=(setting.span, *failed[:1]),
+        reasoning=("Names that are not its own a server finds with its upstreams alone.",),
+        breaks=("names that the server does not have itself",),
+        prevention="Ask the server for a name of the outside after each change.",
+        certainty=1.0 if certain or failed else 0.7,
+        marks=(mark,),
+    )
