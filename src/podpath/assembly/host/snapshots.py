@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from podpath.assembly.scenes.labels import Standing, judge_label
 from podpath.assembly.scenes.scene import Evidence, Scene
+from podpath.evidence.commands.command import parse_family
 from podpath.evidence.records import (
     AddressRecord,
     PolicyRuleRecord,
@@ -88,7 +89,7 @@ _TYPES: tuple[tuple[ShiftKind, type[Record]], ...] = (
 def _subject(scene: Scene) -> object:
     """Return what a command asked for: two outputs of different questions differ without meaning anything."""
     words = [word for word in scene.command.arguments if not word.startswith("-")]
-    return (scene.command.program, tuple(_SHORT.get(word, word) for word in words))
+    return (scene.command.program, parse_family(scene.source), tuple(_SHORT.get(word, word) for word in words))
 
 
 _SHORT = {
