@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podpath.checks.finding import SEVERITIES
+from podpath.checks.finding import Severity
 from podpath.checks.registry import CHECKS, run_checks
 from podpath.net.addresses import Prefix
 from podpath.node.case import Case
@@ -51,4 +51,4 @@ def test_a_plain_docker_host_has_nothing_wrong() -> None:
 def test_severities_are_the_published_ones() -> None:
     """A check gives no other weight than the schema names."""
     cases = [Case(node=bonded(1002)), foreign_arp(), Case(node=tracked("10.0.0.66"))]
-    assert {found.severity for case in cases for found in run_checks(case)} <= set(SEVERITIES)
+    assert {found.severity for case in cases for found in run_checks(case)} <= set(Severity)

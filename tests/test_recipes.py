@@ -142,7 +142,7 @@ References
 """
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 
 CATEGORIES = (Category.WRONG_ROUTE,)
 NAME = "toy"
@@ -152,7 +152,7 @@ def check(case):
     for link in case.node.host.links.items:
         if link.name == "cni0":
             yield Finding(
-                check=NAME, severity="fault", claim="A toy stands in the way.", evidence=(link.span,), breaks=("everything",)
+                check=NAME, severity=Severity.FAULT, claim="A toy stands in the way.", evidence=(link.span,)
             )
 '''
 

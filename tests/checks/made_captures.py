@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podpath.assembly.case import assemble_case
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.looks import look_at_captures
 from podpath.evidence.recognition import read
 from podpath.net.provenance import Source
@@ -63,7 +63,7 @@ def found(case: Case, check: str) -> list[Finding]:
 
 def faults(case: Case) -> list[str]:
     """Name the checks that find more than worth a note."""
-    return [finding.check for finding in look_at_captures(case) if finding.severity != "note"]
+    return [finding.check for finding in look_at_captures(case) if finding.severity != Severity.NOTE]
 
 
 def handshake(after: float = 0.0, client: str = CLIENT, server: str = SERVER, first: int = 1000) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from podpath.capture.observations import Point
 from podpath.checks.captured import is_bridge, is_group, is_mac, words_of
-from podpath.checks.finding import SEVERITIES
+from podpath.checks.finding import Severity
 from podpath.checks.looks import look_at_captures
 from podpath.checks.registry import CHECKS
 from podpath.net.addresses import IfName, Mac
@@ -36,7 +36,7 @@ def test_every_finding_has_evidence_and_a_known_severity() -> None:
     """What captures show is quoted, and weighed as other findings are."""
     for finding in look_at_captures(case_of(*handshake(), tcp(1.2, BACK, "S.", 77_000, 1001), tcp(1.3, FORTH, ".", 0, 1))):
         assert finding.evidence
-        assert finding.severity in SEVERITIES
+        assert finding.severity in Severity
 
 
 def test_captures_alone_have_checks_in_the_table() -> None:

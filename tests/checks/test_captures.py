@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from podpath.checks.finding import Severity
 from podpath.checks.looks import look_at_captures
 from podpath.net.provenance import Known
 from podpath.node.case import Case
@@ -45,7 +46,7 @@ def test_lost_ack_is_found() -> None:
     (finding,) = found(case, "lost-ack")
 
     assert ["capture-0.txt:7", "capture-0.txt:3"] == [str(span) for span in finding.evidence[:2]]
-    assert finding.severity == "fault"
+    assert finding.severity == Severity.FAULT
     assert ["lost-ack"] == faults(case)
 
 
@@ -53,7 +54,7 @@ def test_lost_ack_that_is_made_good_is_a_note() -> None:
     """A connection whose server answers in the end only lost a packet."""
     (finding,) = found(case_of(*lost_ack(), *exchange(1.1)), "lost-ack")
 
-    assert finding.severity == "note"
+    assert finding.severity == Severity.NOTE
 
 
 def test_ack_that_crosses_the_repetition_is_not_lost() -> None:
@@ -83,7 +84,7 @@ def test_syn_that_is_answered_the_second_time_is_a_note() -> None:
     """One lost packet is no fault."""
     (finding,) = found(case_of(tcp(-1.0, FORTH, "S", 1000), *handshake(), *exchange(0.1)), "handshake-repeated")
 
-    assert finding.severity == "note"
+    assert finding.severity == Severity.NOTE
 
 
 def test_copies_of_one_syn_are_not_sent_again() -> None:
@@ -197,7 +198,7 @@ def test_one_way_interval_has_its_start_and_end() -> None:
     (finding,) = found(case_of(*handshake(), *exchange(0.1), *asks, *back), "one-way")
 
     assert "from 10:00:00.120000 until 10:00:16.000000" in spell_claim(finding.claim)
-    assert finding.severity == "fault"
+    assert finding.severity == Severity.FAULT
 
 
 def test_idle_connection_is_not_one_way() -> None:
@@ -214,8 +215,8 @@ def test_icmp_error_is_tied_to_its_connection() -> None:
     (answered,) = found(case_of(*handshake(), *exchange(0.1), error), "icmp-error")
 
     assert "tcp 10.7.0.5:41000 > 198.18.4.9:443" in spell_claim(refused.claim)
-    assert refused.severity == "fault"
-    assert answered.severity == "note"
+    assert refused.severity == Severity.FAULT
+    assert answered.severity == Severity.NOTE
 
 
 @pytest.mark.parametrize(
@@ -243,7 +244,7 @@ def test_size_that_fits_is_told() -> None:
     (finding,) = found(case_of(*handshake(), error), "icmp-error")
 
     assert "MTU 1400" in spell_claim(finding.claim)
-    assert finding.severity == "note"
+    assert finding.severity == Severity.NOTE
 
 
 def stuck(*errors: str) -> Case:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from podpath.checks.finding import Severity
 from podpath.report.sentences.narrative import spell_claim
 from tests.checks.made_captures import (
     arp,
@@ -23,7 +24,7 @@ def test_a_route_over_a_slave_is_found_where_it_wins() -> None:
     (found,) = findings(bonded(1002), "enslaved-route")
     assert found.evidence[0].text == "169.254.0.0/16 dev p1p1 metric 1002"
     assert found.repairs[0].commands == ("ip route del 169.254.0.0/16 dev p1p1 metric 1002",)
-    assert found.severity == "fault"
+    assert found.severity == Severity.FAULT
 
 
 def test_a_route_over_a_slave_that_loses_is_no_fault() -> None:
@@ -34,7 +35,7 @@ def test_a_route_over_a_slave_that_loses_is_no_fault() -> None:
 def test_an_arp_with_a_foreign_mac_is_the_cause_of_lost_frames() -> None:
     """The finding names the route that made the host ask so, and the time that inbound frames were lost for."""
     (found,) = findings(foreign_arp(), "foreign-arp")
-    assert found.severity == "cause"
+    assert found.severity == Severity.CAUSE
     assert "169.254.0.0/16" in spell_claim(found.claim)
     assert "29 s" in found.breaks[0]
     assert [repair.commands for repair in found.repairs] == [("ip route del 169.254.0.0/16 dev p1p1 metric 1002",)]
@@ -125,7 +126,7 @@ def test_move_without_gratuitous_arp_is_found() -> None:
     (finding,) = found(case_of(*moved(announced=False), command="tcpdump -enn -i eth0"), "gratuitous-arp")
 
     assert "no gratuitous ARP is seen" in spell_claim(finding.claim)
-    assert finding.severity == "fault"
+    assert finding.severity == Severity.FAULT
 
 
 def test_announced_move_is_a_note() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from podpath.checks.category import Category
+from podpath.checks.finding import Severity
 from podpath.checks.message_check import ASIDE, SPACED, MessageCheck, Value
 from podpath.checks.registry import MESSAGES
 from podpath.evidence.messages.table import find_messages
@@ -115,7 +116,7 @@ def test_evidence_is_never_read_as_a_template_or_as_shell() -> None:
 def test_weight_and_prevention_are_the_rows() -> None:
     """A row says how bad its fault is, and how it is kept from coming back."""
     said = Message(MessageKind.BOND_WITHOUT_LINK, {}, span("x"), 5)
-    row = replace(ROW, severity="risk", prevention="Watch it.")
+    row = replace(ROW, severity=Severity.RISK, prevention="Watch it.")
     (finding,) = row.find(Case(node=node(netns()), messages=(said,)))
     assert (finding.severity, finding.prevention, finding.reasoning) == ("risk", "Watch it.", ("It was said 5 times.",))
 

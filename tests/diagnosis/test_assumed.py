@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.diagnosis.assumed import is_assumed
 from podpath.net.complaints import Complaint
 from podpath.net.provenance import Source, Span
@@ -16,7 +16,9 @@ CASE = replace(case_of("$ true"), complaints=(Complaint(span=SAID, works=False),
 
 
 def _cause(*evidence: Span, certainty: float = 0.4) -> Finding:
-    return Finding(check="forward-policy", severity="cause", claim="A policy drops it.", evidence=evidence, certainty=certainty)
+    return Finding(
+        check="forward-policy", severity=Severity.CAUSE, claim="A policy drops it.", evidence=evidence, certainty=certainty
+    )
 
 
 def test_the_failure_alone_states_no_cause() -> None:

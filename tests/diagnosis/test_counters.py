@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.datapath.conversations.conversation import converse
 from podpath.diagnosis.counters import TELLTALES, add_counters
 from podpath.net.provenance import Known
@@ -29,7 +29,7 @@ def host(**counters: int) -> Node:
     return node(replace(netns(), counters=facts))
 
 
-def finding(check: str, certainty: float = 1.0, severity: str = "cause") -> Finding:
+def finding(check: str, certainty: float = 1.0, severity: Severity = Severity.CAUSE) -> Finding:
     """Make a finding."""
     return Finding(check=check, severity=severity, claim=check, evidence=(), certainty=certainty)
 
@@ -53,7 +53,7 @@ def test_possible_causes_are_weighed_by_what_was_counted() -> None:
 
 def test_a_fault_that_nothing_met_yet_is_one_all_the_same() -> None:
     """A counter of 0 is no word against it, and what is not counted changes nothing."""
-    assert add_counters([finding("vxlan-mtu", severity="fault")], host(IpFragFails=0))[0].reasoning == ()
+    assert add_counters([finding("vxlan-mtu", severity=Severity.FAULT)], host(IpFragFails=0))[0].reasoning == ()
     assert add_counters([finding("chain-order")], host(IpFragFails=7)) == (finding("chain-order"),)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.diagnosis.diagnosis import Diagnosis
 from podpath.diagnosis.history import tell_history
 from podpath.diagnosis.verdict import Verdict
@@ -17,7 +17,7 @@ FOUND = chronicle(MESSAGES, CLIENT)
 CONNTRACK = "Mar 12 03:13:5{0} kn-04 kernel: nf_conntrack: table full, dropping packet\nMar 12 03:20:5{0} kn-04 a: b"
 
 
-def finding(check: str, severity: str = "cause", certainty: float = 1.0) -> Finding:
+def finding(check: str, severity: Severity = Severity.CAUSE, certainty: float = 1.0) -> Finding:
     """Make a finding of a name."""
     return Finding(check=check, severity=severity, claim=f"It is {check}.", evidence=(), certainty=certainty)
 
@@ -65,7 +65,7 @@ def test_the_kernel_says_it_itself() -> None:
     joined = join(told=told, verdict=Verdict.POSSIBLE)
 
     assert ("fault", "conntrack-full", 1) == (joined.verdict, joined.findings[0].check, joined.findings[0].evidence[0].line)
-    assert 1 == len(join(finding("conntrack-full", "fault"), told=told).findings)
+    assert 1 == len(join(finding("conntrack-full", Severity.FAULT), told=told).findings)
 
 
 def test_without_a_window_it_says_so() -> None:
@@ -78,7 +78,7 @@ def test_without_a_window_it_says_so() -> None:
 
 def test_notes_and_risks_have_no_history() -> None:
     """A risk is no fault that something led to."""
-    assert () == join(finding("rp-filter", "risk")).findings[0].history
+    assert () == join(finding("rp-filter", Severity.RISK)).findings[0].history
 
 
 def test_gaps_of_logs_are_told() -> None:

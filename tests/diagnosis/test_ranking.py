@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.registry import CHECKS, Check
 from podpath.diagnosis.ranking import rank_findings
 from podpath.net.addresses import Address
@@ -15,8 +15,8 @@ from podpath.net.failures import FailureKind
 from podpath.node.case import Case
 from tests.checks.nodes import netns, node, span
 
-STRICT = Finding(check="rp-filter", severity="fault", claim="rp_filter drops it.", evidence=(span("rp_filter = 1"),))
-DEAF = Finding(check="no-listener", severity="fault", claim="Nobody listens.", evidence=(span("ss -tln"),))
+STRICT = Finding(check="rp-filter", severity=Severity.FAULT, claim="rp_filter drops it.", evidence=(span("rp_filter = 1"),))
+DEAF = Finding(check="no-listener", severity=Severity.FAULT, claim="Nobody listens.", evidence=(span("ss -tln"),))
 
 
 def refused(*kinds: FailureKind) -> Case:
@@ -45,10 +45,11 @@ def complaining(*kinds: FailureKind, address: str = "10.2.0.9") -> Case:
     return replace(made, complaints=tuple(replace(one, addresses=(Address.parse(address),)) for one in made.complaints))
 
 
-ROUTE = Finding(check="no-route", severity="fault", claim="No route.", evidence=(span("unreachable 10.2.0.0/24"),))
-MESH = Finding(check="mesh-mtls", severity="fault", claim="Strict.", evidence=(span("mode: STRICT"),))
+ROUTE = Finding(check="no-route", severity=Severity.FAULT, claim="No route.", evidence=(span("unreachable 10.2.0.0/24"),))
+MESH = Finding(check="mesh-mtls", severity=Severity.FAULT, claim="Strict.", evidence=(span("mode: STRICT"),))
 WIDE = Finding(
-    check="mtu-above-uplink", severity="fault", claim="Too wide.", evidence=(span("eth0 mtu 1450 10.2.0.9"),), certainty=0.8,
+    check="mtu-above-uplink", severity=Severity.FAULT, claim="Too wide.", certainty=0.8,
+    evidence=(span("eth0 mtu 1450 10.2.0.9"),),
     proves=frozenset({FailureKind.HANGS}),
 )  # fmt: skip
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from podpath.checks.finding import Severity
 from podpath.checks.routing.no_route import NAME as NO_ROUTE
 from podpath.diagnosis.diagnose import diagnose
 from podpath.diagnosis.diagnosis import Diagnosis
@@ -42,7 +43,7 @@ def with_host(made: Case, host: Netns) -> Case:
 
 def causes(answer: Diagnosis) -> set[str]:
     """Return the names of the causes."""
-    return {finding.check for finding in answer.findings if finding.severity == "cause"}
+    return {finding.check for finding in answer.findings if finding.severity == Severity.CAUSE}
 
 
 def test_a_cause_on_stated_facts_is_certain() -> None:
@@ -76,7 +77,7 @@ def test_a_walk_over_a_guess_is_no_all_clear(where: str) -> None:
         made = replace(made, node=replace(made.node, namespaces=guessed))
     answer = diagnose(replace(made, attempts=(attempt(PROBE),)))
     assert answer.verdict is not Verdict.NONE
-    assert not [finding for finding in answer.findings if finding.severity == "cause" and finding.certainty == 1]
+    assert not [finding for finding in answer.findings if finding.severity == Severity.CAUSE and finding.certainty == 1]
 
 
 def test_an_asked_connection_over_a_guess_says_what_it_rests_on() -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.diagnosis.sharing import list_ends, shares_ends
 from podpath.net.addresses import Address
 from podpath.net.complaints import Complaint
@@ -22,7 +22,7 @@ TRIED = Attempt(probe=Probe.parse("tcp 10.1.0.2 > 10.2.0.9:80"), result=FailureK
 
 def finding(line: str) -> Finding:
     """Make a fault that quotes a line."""
-    return Finding(check="no-route", severity="fault", claim="It is gone.", evidence=(span(line),))
+    return Finding(check="no-route", severity=Severity.FAULT, claim="It is gone.", evidence=(span(line),))
 
 
 def case(*attempts: Attempt, complaints: tuple[Complaint, ...] = ()) -> Case:

@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 from typing import NamedTuple, TypedDict
 
+from podpath.checks.finding import WEIGHTY
 from podpath.lab.apply import enter_private_world
 from podpath.library.diagnosis import diagnose
 from podpath.report.style import Style
@@ -245,7 +246,7 @@ def judge(fault: Fault, folder: Path, *, fails: bool = True) -> Seen:
         named=re.search(fault.named, " ".join(line.strip() for line in first)) is not None,
         first=first,
         twin_verdict=twin.verdict,
-        twin_findings=[finding.check for finding in twin.findings if finding.severity in ("cause", "fault")],
+        twin_findings=[finding.check for finding in twin.findings if finding.severity in WEIGHTY],
     )
 
 

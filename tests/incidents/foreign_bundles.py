@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypedDict
 
 import podpath
+from podpath.checks.finding import WEIGHTY
 from podpath.lab.apply import enter_private_world, run
 from podpath.lab.script import Command
 from podpath.library.case import NodeCase
@@ -388,7 +389,7 @@ def judge(bundle: Path, named: str) -> Seen:
         first=first,
         named=re.search(named, first) is not None,
         verdict=answer.verdict,
-        faults=[finding.check for finding in answer.findings if finding.severity in ("cause", "fault")],
+        faults=[finding.check for finding in answer.findings if finding.severity in WEIGHTY],
         addresses={node.name: _list_addresses(node) for node in nodes},
     )
 

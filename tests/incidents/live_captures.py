@@ -17,6 +17,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import NamedTuple, TypedDict
 
+from podpath.checks.finding import Severity
 from podpath.lab.apply import NETNS_DIRECTORY, apply, enter_private_world
 from podpath.lab.incidents.incident import Incident
 from podpath.lab.incidents.registry import INCIDENTS
@@ -117,7 +118,7 @@ def connect(probe: Probe, seconds: float) -> None:
 
 def find(paths: list[Path]) -> tuple[list[str], list[str]]:
     """Name what captures show by themselves: checks, and what they say."""
-    found = [finding for finding in captures(paths).findings if finding.severity != "note"]
+    found = [finding for finding in captures(paths).findings if finding.severity != Severity.NOTE]
     said = [text for one in found for text in (spell_claim(one.claim), *map(spell_link, one.reasoning))]
     return [finding.check for finding in found], said
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import podpath
+from podpath.checks.finding import WEIGHTY
 from podpath.library.diagnosis import diagnose
 
 Files = Mapping[str, str]
@@ -138,9 +139,9 @@ def write_folder(top: Path, files: Files) -> Path:
 def test_the_fault_is_named_and_its_twin_is_quiet(tmp_path: Path, check: str, bad: Files, good: Files) -> None:
     """The check that knows the fault is first; of the twin nothing is said."""
     findings = diagnose(write_folder(tmp_path / "bad", bad)).findings
-    assert [check] == [finding.check for finding in findings if finding.severity in ("cause", "fault")]
+    assert [check] == [finding.check for finding in findings if finding.severity in WEIGHTY]
     twin = diagnose(write_folder(tmp_path / "good", good)).findings
-    assert [] == [finding.check for finding in twin if finding.severity in ("cause", "fault")]
+    assert [] == [finding.check for finding in twin if finding.severity in WEIGHTY]
 
 
 def test_nodes_of_a_support_bundle_are_kept_apart(tmp_path: Path) -> None:

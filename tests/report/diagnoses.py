@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from podpath.checks.finding import SEVERITIES, Finding, Repair
+from podpath.checks.finding import Finding, Repair, Severity
 from podpath.datapath.reasons import Reason
 from podpath.datapath.reasons.devices import HandedToMaster
 from podpath.datapath.reasons.failures import PacketDropped
@@ -137,7 +137,7 @@ repairs = st.builds(
 findings = st.builds(
     Finding,
     check=texts,
-    severity=st.sampled_from(SEVERITIES),
+    severity=st.sampled_from(Severity),
     claim=texts,
     evidence=span_tuples,
     reasoning=words,

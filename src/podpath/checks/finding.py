@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import NamedTuple
 
 from podpath.checks.cause import Claim, PacketStory
@@ -11,8 +12,22 @@ from podpath.net.failures import FailureKind
 from podpath.net.provenance import Inferred, Span
 from podpath.node.change import Change
 
-SEVERITIES = ("cause", "fault", "risk", "note")
-"""`cause`: it explains a failure in the evidence; `fault`: it breaks something; `risk`: it will; `note`: worth knowing."""
+
+class Severity(StrEnum):
+    """What a finding means to the connections in question, the gravest first."""
+
+    CAUSE = "cause"
+    """It explains a failure in the evidence."""
+    FAULT = "fault"
+    """It breaks something."""
+    RISK = "risk"
+    """It will break something."""
+    NOTE = "note"
+    """It is worth knowing."""
+
+
+WEIGHTY = frozenset({Severity.CAUSE, Severity.FAULT})
+"""What forbids an all-clear."""
 
 
 class Ask(NamedTuple):
@@ -46,7 +61,7 @@ class Finding:
 
     check: str
     """The check's name as in the manual: `rp-filter`, `chain-order`."""
-    severity: str
+    severity: Severity
     claim: str | Claim
     """What names the cause: a sentence, or the cause itself where a walk found it."""
     evidence: tuple[Span, ...]

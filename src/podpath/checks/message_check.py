@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask, Finding
+from podpath.checks.finding import Ask, Finding, Severity
 from podpath.checks.said import Meaning, find_said, get_value, tell
 from podpath.net.messages import Message, MessageKind
 from podpath.node.case import Case
@@ -68,7 +68,7 @@ class MessageCheck:
     """The cure as commands, with places as in the claim."""
     needs: tuple[str, str] | None = None
     """A value that a message must have to tell of this fault, and what it must be (empty: anything); None where all do."""
-    severity: str = "fault"
+    severity: Severity = Severity.FAULT
     prevention: str = ""
     """How it is kept from coming back."""
     certainty: float = 1.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from podpath.checks.finding import Ask, Finding, Repair
+from podpath.checks.finding import Ask, Finding, Repair, Severity
 from podpath.net.messages import Message, MessageKind
 from podpath.node.case import Case
 
@@ -28,7 +28,7 @@ class Meaning(NamedTuple):
     """Below 1 where the message leaves open whether it breaks what is asked about."""
     ask: Ask | None = None
     """What decides, where the message leaves it open."""
-    severity: str = "fault"
+    severity: Severity = Severity.FAULT
     prevention: str = ""
     """How it is kept from coming back."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.node.case import Case
 
 
 def is_assumed(case: Case, finding: Finding) -> bool:
     """Tell whether a possible cause rests on no line but those that show what was tried, captured or said of it."""
-    if finding.severity != "cause" or finding.certainty == 1:
+    if finding.severity != Severity.CAUSE or finding.certainty == 1:
         return False
     tried = {one.span for one in case.attempts} | {one.span for one in case.unplaced}
     seen = {one.span for one in case.sightings}

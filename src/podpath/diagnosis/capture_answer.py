@@ -9,7 +9,7 @@ from itertools import chain
 
 from podpath.capture.observations import Talk, gather_connections, gather_talks
 from podpath.capture.states import STATES, state_of
-from podpath.checks.finding import Finding
+from podpath.checks.finding import WEIGHTY, Finding
 from podpath.diagnosis.captured import check_captures
 from podpath.diagnosis.unread import InputCut, LinesUnread, NotModelled, forbid_by_gaps
 from podpath.net import protocols
@@ -103,7 +103,7 @@ class CaptureAnswer:
     @property
     def verdict(self) -> str:
         """`fault` for a fault found, `undecided` where something forbids to say that nothing is wrong, else `none`."""
-        if any(finding.severity in ("cause", "fault") for finding in self.findings):
+        if any(finding.severity in WEIGHTY for finding in self.findings):
             return "fault"
         return "undecided" if self.forbids else "none"
 

@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from podpath.checks.captures import handshake_repeated, icmp_error, one_way
-from podpath.checks.finding import Finding
+from podpath.checks.finding import WEIGHTY, Finding, Severity
 from podpath.checks.links import foreign_arp, gratuitous_arp, mac_flap, wrong_mac
 from podpath.checks.looks import look_at_captures
+from podpath.diagnosis.fit import Fit
 from podpath.net.provenance import Span
 from podpath.node.case import Case
 
@@ -37,7 +38,7 @@ def add_captured(findings: Sequence[Finding], captured: Iterable[Finding], concl
     Where the cause is open, a mere symptom is a note: the possibilities that are told are about it.
     """
     explained = {_place(span) for span in _explained_frames(concluded)}
-    told = {finding.check for finding in findings if finding.severity in ("cause", "fault") and finding.certainty == 1}
+    told = {finding.check for finding in findings if finding.severity in WEIGHTY and finding.certainty == 1}
     covered = {_place(span) for finding in findings if finding.certainty == 1 for span in finding.evidence[:1]}
     added: list[Finding] = []
     for finding in captured:
@@ -51,7 +52,7 @@ def add_captured(findings: Sequence[Finding], captured: Iterable[Finding], concl
             and finding.severity in ("fault", "risk")
             and bool(concluded.possible or concluded.unexplained)
         )
-        added.append(replace(finding, severity="note") if open_still else finding)
+        added.append(replace(finding, severity=Severity.NOTE) if open_still else finding)
     return (*findings, *added)
 
 
@@ -65,7 +66,7 @@ def _explained_frames(concluded: Conclusion) -> Iterator[Span]:
     if not concluded.causes:
         return
     for judgement in concluded.judgements:
-        if judgement.fit == "explains":
+        if judgement.fit == Fit.EXPLAINS:
             yield from _frames_of(judgement.symptom)
 
 

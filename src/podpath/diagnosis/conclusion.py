@@ -9,6 +9,7 @@ from podpath.checks.finding import Finding
 from podpath.diagnosis.diagnosis import Question
 from podpath.diagnosis.explanations import Explanation, explain, is_certain
 from podpath.diagnosis.findings import make_findings, weigh
+from podpath.diagnosis.fit import Fit
 from podpath.diagnosis.questions import ask_between, ask_undecided, ask_what_would_break
 from podpath.diagnosis.symptoms import Symptom
 from podpath.diagnosis.worlds import Judgement, World, judge
@@ -64,7 +65,7 @@ def conclude(case: Case, symptoms: Sequence[Symptom], flows: Sequence[Probe]) ->
 
 def _look_further(judgement: Judgement) -> Judgement:
     """Walk a connection that was asked about, and works, under every answer to what is unknown."""
-    if judgement.fit != "open" or judgement.world is None or judgement.branch is None or not judgement.symptom.asked:
+    if judgement.fit != Fit.OPEN or judgement.world is None or judgement.branch is None or not judgement.symptom.asked:
         return judgement
     return judgement._replace(conversation=judgement.world.fork(judgement.symptom.probe, judgement.branch))
 

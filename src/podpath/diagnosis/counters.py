@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from podpath.checks.captures import path_mtu
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.routing import ip_forward, no_route, routing_loop, rp_filter
 from podpath.checks.tunnels import packet_size, vxlan_mtu
 from podpath.net.provenance import Known
@@ -60,7 +60,7 @@ def _counted(finding: Finding, node: Node) -> Iterator[tuple[str, Known[int]]]:
 def _tell(finding: Finding, counted: Sequence[tuple[str, Known[int]]], share: float) -> Finding:
     grown = [(name, known) for name, known in counted if known.value]
     sentences = [f"The kernel counts it: {name} is {known.value}." for name, known in grown]
-    if counted and not grown and finding.severity == "cause":
+    if counted and not grown and finding.severity == Severity.CAUSE:
         sentences = [f"Against it speaks that {' and '.join(name for name, _ in counted)} count{'s' * (len(counted) == 1)} 0."]
     certainty = round(finding.certainty * _weight(counted) * share, 3) if _is_possible(finding) else finding.certainty
     spans = tuple(known.span for _, known in (grown or counted) if known.span is not None and sentences)
@@ -80,4 +80,4 @@ def _weight(counted: Sequence[tuple[str, Known[int]]]) -> float:
 
 
 def _is_possible(finding: Finding) -> bool:
-    return finding.severity == "cause" and finding.certainty < 1
+    return finding.severity == Severity.CAUSE and finding.certainty < 1

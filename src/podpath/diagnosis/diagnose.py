@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from podpath.checks.finding import Finding
+from podpath.checks.finding import WEIGHTY, Finding, Severity
 from podpath.checks.links import foreign_arp
 from podpath.checks.looks import look_at_captures
 from podpath.checks.registry import run_checks
@@ -23,6 +23,7 @@ from podpath.diagnosis.counters import add_counters
 from podpath.diagnosis.diagnosis import Diagnosis, Question
 from podpath.diagnosis.difference.nodes import compare_nodes
 from podpath.diagnosis.findings import CHAINED, merge_checks
+from podpath.diagnosis.fit import Fit
 from podpath.diagnosis.flows import OUTSIDE, list_flows, suggest_probes
 from podpath.diagnosis.forbids import Forbids
 from podpath.diagnosis.meeting import add_observations, find_partings
@@ -125,7 +126,7 @@ def _questions(
 
 def _list_assumed(case: Case, findings: Sequence[Finding], concluded: Conclusion) -> tuple[Question, ...]:
     """Return the questions of a walk whose possible causes all rest on what nobody pasted: they come after an expert's."""
-    causes = [finding for finding in findings if finding.severity == "cause"]
+    causes = [finding for finding in findings if finding.severity == Severity.CAUSE]
     return concluded.questions if causes and all(is_assumed(case, finding) for finding in causes) else ()
 
 
@@ -185,7 +186,7 @@ def _notes(node: Node, findings: Sequence[Finding], concluded: Conclusion) -> It
         if not {str(symptom.probe.src), str(symptom.probe.dst)} & lost:
             yield f"Not explained: {symptom.words}. On what is known the walk does not fail there as the evidence says."
     for judgement in concluded.judgements:
-        if judgement.fit == "contradicts" and judgement.symptom.fails is False:
+        if judgement.fit == Fit.CONTRADICTS and judgement.symptom.fails is False:
             yield f"The evidence says that {judgement.symptom.probe} works, but the walk does not deliver it."
         if judgement.conversation.truncated:
             yield f"{judgement.symptom.probe} has more branches than were walked; the likeliest were."
@@ -213,9 +214,9 @@ def _unplaced_notes(unplaced: Sequence[Unplaced]) -> Iterator[str]:
 
 def _verdict(findings: Sequence[Finding], concluded: Conclusion, unplaced: Sequence[Unplaced]) -> Verdict:
     """Return `FAULT` for a sure cause or fault, `POSSIBLE` where a failure has none, else `NONE`."""
-    if any(finding.severity in ("cause", "fault") and finding.certainty == 1 for finding in findings):
+    if any(finding.severity in WEIGHTY and finding.certainty == 1 for finding in findings):
         return Verdict.FAULT
-    denied = any(judgement.fit == "contradicts" for judgement in concluded.judgements)
-    suspected = any(finding.severity in ("cause", "fault") for finding in findings)
+    denied = any(judgement.fit == Fit.CONTRADICTS for judgement in concluded.judgements)
+    suspected = any(finding.severity in WEIGHTY for finding in findings)
     open_still = suspected or concluded.possible or concluded.unexplained or unplaced or denied
     return Verdict.POSSIBLE if open_still else Verdict.NONE

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from podpath.checks.cause import Cause
 from podpath.diagnosis.causes import find_cause
 from podpath.diagnosis.felt import can_look_like
+from podpath.diagnosis.fit import Fit
 from podpath.diagnosis.hypotheses import suppose_unshown, turn_stated_facts
 from podpath.diagnosis.resting import find_guesses
 from podpath.diagnosis.symptoms import Symptom
@@ -58,17 +59,17 @@ class Explanation:
     @property
     def explained(self) -> tuple[Judgement, ...]:
         """Return the failing connections that fail here as they were seen to."""
-        return tuple(judgement for judgement in self.judgements if judgement.fit == "explains")
+        return tuple(judgement for judgement in self.judgements if judgement.fit == Fit.EXPLAINS)
 
     @property
     def contradicted(self) -> int:
         """Count the connections that end here otherwise than the evidence says."""
-        return sum(judgement.fit == "contradicts" for judgement in self.judgements)
+        return sum(judgement.fit == Fit.CONTRADICTS for judgement in self.judgements)
 
     @property
     def broken(self) -> int:
         """Count the connections that worked, and fail here."""
-        return sum(judgement.fit == "contradicts" and judgement.symptom.fails is False for judgement in self.judgements)
+        return sum(judgement.fit == Fit.CONTRADICTS and judgement.symptom.fails is False for judgement in self.judgements)
 
     @property
     def unlike(self) -> int:
@@ -185,7 +186,7 @@ def assess(world: World, symptoms: Iterable[Symptom]) -> Explanation:
 def _blame(world: World, judgements: Iterable[Judgement]) -> Iterator[Blame]:
     found: dict[tuple[object, ...], tuple[Cause, list[Judgement]]] = {}
     for judgement in judgements:
-        if judgement.fit == "explains" and judgement.branch is not None:
+        if judgement.fit == Fit.EXPLAINS and judgement.branch is not None:
             cause = find_cause(world.node, judgement.branch)
             if cause is not None:
                 found.setdefault(cause.key, (cause, []))[1].append(judgement)

@@ -9,7 +9,7 @@ from itertools import chain
 from podpath.checks.cause import Cause, Claim, PacketStory
 from podpath.checks.cni import cni_chain
 from podpath.checks.conntrack import conntrack_full
-from podpath.checks.finding import Finding, Repair
+from podpath.checks.finding import WEIGHTY, Finding, Repair, Severity
 from podpath.checks.links import arp_off, duplicate_address, enslaved_route, foreign_arp, neighbour_failed, veth_without_bridge
 from podpath.checks.routing import no_route, shadowed_range
 from podpath.datapath.tracing.trace import Step
@@ -56,7 +56,7 @@ def _make(explanation: Explanation, cause: Cause, judged: Sequence[Judgement], p
     evidence = _evidence(cause, judged, stated, differences)
     return Finding(
         check=cause.check,
-        severity="cause",
+        severity=Severity.CAUSE,
         claim=Claim(cause=cause, too_late=tuple(_moved(repairs))),
         evidence=tuple(dict.fromkeys((*evidence[:1], *(rule.span for rule in _moved(repairs)), *evidence[1:]))),
         reasoning=(*_stories(cause), *_supposed(stated), *_where_it_works(differences)),
@@ -181,12 +181,12 @@ def merge_checks(causes: Sequence[Finding], found: Sequence[Finding]) -> tuple[F
             cause = _take_over(better, cause)  # noqa: PLW2901  # the same cause, better told
         told.append(cause)
     told = _blame_deeper(rest, _blame_duplicates(rest, told))
-    told += [finding for finding in rest if finding.severity == "cause" and finding not in told]
+    told += [finding for finding in rest if finding.severity == Severity.CAUSE and finding not in told]
     names = {finding.check for finding in told}
     covered = {span for finding in told for span in finding.evidence}
     lesser = [
         finding for finding in rest
-        if finding.severity != "cause"
+        if finding.severity != Severity.CAUSE
         and finding.check not in names
         and not (finding.evidence and finding.evidence[0] in covered)
     ]  # fmt: skip
@@ -233,11 +233,11 @@ def _take_over(better: Finding, cause: Finding) -> Finding:
     """Let a check's finding stand for a walk's cause, with what the walk showed."""
     return replace(
         better,
-        severity="cause",
+        severity=Severity.CAUSE,
         reasoning=(*better.reasoning, *cause.reasoning),
         evidence=tuple(dict.fromkeys((*better.evidence, *cause.evidence))),
         breaks=tuple(dict.fromkeys((*better.breaks, *cause.breaks))),
-        certainty=1.0 if better.severity in ("cause", "fault") else cause.certainty,
+        certainty=1.0 if better.severity in WEIGHTY else cause.certainty,
         shown_by=cause.shown_by,
     )
 

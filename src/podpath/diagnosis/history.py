@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from podpath.checks.cause import Claim
-from podpath.checks.finding import Finding
+from podpath.checks.finding import WEIGHTY, Finding, Severity
 from podpath.diagnosis.diagnosis import Diagnosis, Question
 from podpath.diagnosis.verdict import Verdict
 from podpath.net.provenance import Span
@@ -32,7 +32,7 @@ def tell_history(diagnosis: Diagnosis, chronicle: Chronicle) -> Diagnosis:
     told = {finding.check for finding in findings}
     observed = tuple(_observed(chronicle, told))
     findings = _reweigh((*observed, *findings))
-    sure = any(finding.severity in {"cause", "fault"} and finding.certainty == 1 for finding in observed)
+    sure = any(finding.severity in WEIGHTY and finding.certainty == 1 for finding in observed)
     return replace(
         diagnosis,
         verdict=Verdict.FAULT if sure else diagnosis.verdict,
@@ -98,7 +98,7 @@ def _observed(chronicle: Chronicle, told: set[str]) -> Iterator[Finding]:
             event = story.strike.event
             yield Finding(
                 check=lead.check,
-                severity="fault",
+                severity=Severity.FAULT,
                 claim=f"{story.chain.title}.",
                 evidence=(event.span,),
                 reasoning=(f"The kernel says so while connections fail ({event.span}).",),
@@ -109,7 +109,7 @@ def _observed(chronicle: Chronicle, told: set[str]) -> Iterator[Finding]:
 
 def _reweigh(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """Let possible causes that a chain leads to come before the others, and share the same certainty anew."""
-    open_ones = [finding for finding in findings if finding.severity == "cause" and finding.certainty < 1]
+    open_ones = [finding for finding in findings if finding.severity == Severity.CAUSE and finding.certainty < 1]
     if not any(finding.history for finding in open_ones):
         return tuple(findings)
     weights = {id(finding): finding.certainty * (LIKELIER if finding.history else 1.0) for finding in open_ones}

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from podpath.checks.finding import Finding
 from podpath.datapath.tracing.trace import Branch, Delivered, Dropped, Rejected, Trace, Transmitted
 from podpath.diagnosis.connections import Observed, Seen, kind_of
+from podpath.diagnosis.fit import Fit
 from podpath.net.provenance import Span
 from podpath.node.node import HOST
 
@@ -140,7 +141,7 @@ def _seen_words(shown: dict[Place, Seen], missing: Sequence[Place], beyond: Sequ
 def find_partings(judgements: Sequence[Judgement]) -> Iterator[Meeting]:
     """Give, for each failing connection that no walk explains, the first packet at which walk and captures part."""
     for judgement in judgements:
-        if judgement.symptom.fails is True and judgement.fit != "explains" and judgement.branch is not None:
+        if judgement.symptom.fails is True and judgement.fit != Fit.EXPLAINS and judgement.branch is not None:
             parted = next((one for one in meet(judgement.symptom, judgement.branch) if not one.agrees), None)
             if parted is not None:
                 yield parted

@@ -10,6 +10,7 @@ from podpath.checks.finding import Finding
 from podpath.datapath.tracing.trace import Branch, Conversation, Undecided
 from podpath.diagnosis.diagnosis import Otherwise, Question
 from podpath.diagnosis.explanations import Explanation
+from podpath.diagnosis.fit import Fit
 from podpath.diagnosis.forbids import (
     BranchesTruncated,
     ComplaintUnexplained,
@@ -94,7 +95,7 @@ def ask_what_would_break(judgements: Iterable[Judgement]) -> tuple[Question, ...
     """Return the questions on which a connection that was asked about rests: answered otherwise, it would fail."""
     found: dict[str, Question] = {}
     for judgement in judgements:
-        if judgement.fit == "open" and judgement.branch is not None and judgement.branch.works:
+        if judgement.fit == Fit.OPEN and judgement.branch is not None and judgement.branch.works:
             for question in _breaking(judgement.conversation, judgement.branch):
                 found.setdefault(question.ask, question)
     return tuple(found.values())[:MOST]

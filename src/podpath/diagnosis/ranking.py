@@ -21,7 +21,7 @@ from dataclasses import replace
 
 from podpath.checks.category import Category
 from podpath.checks.explains import explained_by
-from podpath.checks.finding import Ask, Finding
+from podpath.checks.finding import WEIGHTY, Ask, Finding, Severity
 from podpath.checks.registry import find_check
 from podpath.diagnosis.assumed import is_assumed
 from podpath.diagnosis.clues import list_clues
@@ -31,7 +31,6 @@ from podpath.net.failures import FailureKind
 from podpath.net.probe import Probe
 from podpath.node.case import Case
 
-WEIGHTY = frozenset({"cause", "fault"})
 DOUBTED = 0.6
 """The certainty of a fault that another one competes with."""
 
@@ -64,17 +63,17 @@ def _sorts(finding: Finding) -> tuple[Category, ...]:
 
 
 def _fits(finding: Finding, kinds: frozenset[FailureKind]) -> bool:
-    return finding.severity != "fault" or not kinds or bool(kinds & explained_failures(finding))
+    return finding.severity != Severity.FAULT or not kinds or bool(kinds & explained_failures(finding))
 
 
 def _is_unsure(finding: Finding) -> bool:
-    return finding.severity == "cause" and finding.certainty < 1
+    return finding.severity == Severity.CAUSE and finding.certainty < 1
 
 
 def _set_aside(finding: Finding, kinds: frozenset[FailureKind]) -> Finding:
     """Return a fault that cannot make what is stated as a thing that was seen as well, and say why."""
     words = " or ".join(sorted(kind.value for kind in kinds))
-    return replace(finding, severity="risk", reasoning=(*finding.reasoning, f"It cannot make what is stated: {words}."))
+    return replace(finding, severity=Severity.RISK, reasoning=(*finding.reasoning, f"It cannot make what is stated: {words}."))
 
 
 def _doubt_rivals(findings: Sequence[Finding], ends: Ends) -> list[Finding]:

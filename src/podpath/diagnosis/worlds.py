@@ -12,6 +12,7 @@ from typing import NamedTuple
 from podpath.datapath.conversations.conversation import converse
 from podpath.datapath.tracing.trace import Assumption, Branch, Conversation
 from podpath.datapath.walk.compiled import Engine
+from podpath.diagnosis.fit import Fit
 from podpath.diagnosis.observation import Agreement, compare
 from podpath.diagnosis.symptoms import Symptom
 from podpath.diagnosis.unanswered import leave_unanswered
@@ -113,8 +114,7 @@ class Judgement(NamedTuple):
     conversation: Conversation
     branch: Branch | None
     """The branch that explains the symptom best; the likeliest one where none does."""
-    fit: str
-    """`explains`, `keeps` (it worked, and works), `contradicts`, `undecided`, `open` (nobody says what became of it)."""
+    fit: Fit
     agreement: Agreement = Agreement(0, ())
     world: World | None = None
 
@@ -137,17 +137,18 @@ def judge(world: World, symptom: Symptom) -> Judgement:
     plain = conversation.branches
     if symptom.fails is None:
         failing = next((branch for branch in plain if branch.works is False), plain[0])
-        return Judgement(symptom, conversation, failing, "open", world=world)
+        return Judgement(symptom, conversation, failing, Fit.OPEN, world=world)
     if not symptom.fails:
-        fit = "keeps" if any(branch.works for branch in plain) else "undecided" if _unsettled(plain) else "contradicts"
+        unsettled = Fit.UNDECIDED if _unsettled(plain) else Fit.CONTRADICTS
+        fit = Fit.KEEPS if any(branch.works for branch in plain) else unsettled
         return Judgement(symptom, conversation, plain[0], fit, world=world)
     ranked = sorted(((compare(branch, symptom), branch) for branch in plain if branch.works is False), key=_by_agreement)
     if ranked and ranked[0][0].consistent:
-        return Judgement(symptom, conversation, ranked[0][1], "explains", ranked[0][0], world)
+        return Judgement(symptom, conversation, ranked[0][1], Fit.EXPLAINS, ranked[0][0], world)
     if _unsettled(plain):
-        return Judgement(symptom, conversation, plain[0], "undecided", world=world)
+        return Judgement(symptom, conversation, plain[0], Fit.UNDECIDED, world=world)
     agreement, branch = ranked[0] if ranked else (Agreement(0, ()), plain[0])
-    return Judgement(symptom, conversation, branch, "contradicts", agreement, world)
+    return Judgement(symptom, conversation, branch, Fit.CONTRADICTS, agreement, world)
 
 
 def deviations_of(branch: Branch) -> tuple[Assumption, ...]:

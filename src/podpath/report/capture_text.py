@@ -7,7 +7,7 @@ from typing import assert_never
 
 from podpath.capture.observations import clock
 from podpath.capture.states import STATES
-from podpath.checks.finding import Finding
+from podpath.checks.finding import WEIGHTY, Finding
 from podpath.diagnosis.capture_answer import (
     CaptureAnswer,
     CapturedConnection,
@@ -22,7 +22,6 @@ from podpath.report.brief import render_brief_answer, render_decisive
 from podpath.report.diagnosis_text import render_gaps
 from podpath.report.escape import escape
 from podpath.report.finding_text import render_finding, render_short
-from podpath.report.headline import WEIGHTY
 from podpath.report.sentences.narrative import spell_claim
 from podpath.report.style import Style
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from podpath.checks.finding import Finding
+from podpath.checks.finding import WEIGHTY, Finding, Severity
 from podpath.diagnosis.diagnosis import Diagnosis, Question
 from podpath.diagnosis.forbids import Forbids
 from podpath.diagnosis.verdict import Verdict
@@ -14,7 +14,7 @@ from podpath.report.complaint_words import say_complained
 from podpath.report.escape import escape
 from podpath.report.finding_text import INDENT, render_finding, render_short
 from podpath.report.first_screen import render_brief, render_first_screen
-from podpath.report.headline import WEIGHTY, render_head, render_headline
+from podpath.report.headline import render_head, render_headline
 from podpath.report.parting_text import render_partings
 from podpath.report.quotes import quote
 from podpath.report.sentences.narrative import spell_claim, spell_link
@@ -74,7 +74,7 @@ def _faults(findings: Sequence[Finding], style: Style) -> list[str]:
         if number:
             lines += [
                 "",
-                *render_head(style, "bad", "AND" if finding.severity == "cause" else "FAULT", spell_claim(finding.claim)),
+                *render_head(style, "bad", "AND" if finding.severity == Severity.CAUSE else "FAULT", spell_claim(finding.claim)),
             ]
         lines += render_finding(finding, style)
         lines += ["", f"  {style.paint('dim', f'more: podpath explain {escape(finding.check)}')}"]

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from podpath.checks.finding import Finding, Repair
+from podpath.checks.finding import WEIGHTY, Finding, Repair, Severity
 from podpath.diagnosis.diagnosis import Diagnosis, Question
 from podpath.diagnosis.forbids import Forbids
 from podpath.diagnosis.verdict import Verdict
 from podpath.report.clearance_words import say_forbids
 from podpath.report.escape import escape
 from podpath.report.finding_text import INDENT, describe_repair
-from podpath.report.headline import WEIGHTY, render_head, render_headline
+from podpath.report.headline import render_head, render_headline
 from podpath.report.path import render_path
 from podpath.report.quotes import quote, render_quotes
 from podpath.report.sentences.narrative import spell_claim
@@ -144,7 +144,7 @@ def _other(finding: Finding, style: Style) -> list[str]:
     """Write another fault or possibility: its claim, its line, its first cure."""
     claim = spell_claim(finding.claim)
     if finding.certainty == 1:
-        lines = ["", *render_head(style, "bad", "AND" if finding.severity == "cause" else "FAULT", claim)]
+        lines = ["", *render_head(style, "bad", "AND" if finding.severity == Severity.CAUSE else "FAULT", claim)]
     else:
         lines = ["", *style.wrap(escape(claim), "  or: ", INDENT)]
     lines += render_quotes(finding.evidence[:1], (), style, INDENT, LONGEST_QUOTE)[:2]

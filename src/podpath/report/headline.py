@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
+from podpath.checks.finding import WEIGHTY
 from podpath.datapath.tracing.trace import Conversation
 from podpath.diagnosis.diagnosis import Diagnosis
 from podpath.diagnosis.verdict import Verdict
@@ -12,9 +13,6 @@ from podpath.report.clearance_words import name_forbids
 from podpath.report.escape import escape
 from podpath.report.sentences.narrative import spell_claim
 from podpath.report.style import Style
-
-WEIGHTY = ("cause", "fault")
-"""Severities of what breaks something."""
 
 
 def render_headline(diagnosis: Diagnosis, style: Style) -> list[str]:

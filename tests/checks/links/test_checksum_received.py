@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from podpath.checks.finding import Severity
 from podpath.checks.links.checksum_received import look
 from podpath.checks.tunnels import checksum_offload
 from tests.checks.pasted import case_of
@@ -40,7 +41,7 @@ def test_where_nothing_tells_the_side_it_is_asked() -> None:
 
     assert not list(look(case, ()))
     (finding,) = checksum_offload.look(case, ())
-    assert finding.severity == "risk"
+    assert finding.severity == Severity.RISK
     assert finding.asks
 
 

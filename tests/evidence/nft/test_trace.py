@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from podpath.checks.finding import WEIGHTY
 from podpath.evidence.formats import NO
 from podpath.evidence.nft.trace import read, recognise
 from podpath.evidence.recognition import read as read_source
@@ -73,5 +74,5 @@ def test_other_text() -> None:
 def test_the_drop_is_certain(text: str) -> None:
     """The kernel itself said what it dropped: the check convicts, and quotes that line."""
     (finding,) = [one for one in diagnose(Pasted(text)).findings if one.check == "traced-drop"]
-    assert finding.severity in ("cause", "fault")
+    assert finding.severity in WEIGHTY
     assert any("DROP" in span.text or "drop" in span.text for span in finding.evidence)

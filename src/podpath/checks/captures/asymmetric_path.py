@@ -28,7 +28,7 @@ from collections.abc import Iterator, Sequence
 from podpath.capture.observations import Connection, Talk, gather_connections
 from podpath.checks.captured import Talks, quote
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.net import protocols
 from podpath.node.case import Case, Sighting
 
@@ -81,7 +81,7 @@ def _report(found: Sequence[tuple[Talk[Sighting], Sequence[Sighting]]], connecti
     back = f": it is seen at {elsewhere.where}" if elsewhere is not None else ", by a way that is not captured here"
     return Finding(
         check=NAME,
-        severity="note",
+        severity=Severity.NOTE,
         claim=f"Of {talk.words} {talk.where} shows only what {packet.src} sends; the other direction does arrive{back}.",
         evidence=quote(shown, (elsewhere.backward if talk.forward else elsewhere.forward)[:1] if elsewhere is not None else ()),
         reasoning=(

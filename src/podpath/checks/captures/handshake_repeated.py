@@ -30,7 +30,7 @@ from podpath.checks.captured import Talks, order_of, quote, times
 from podpath.checks.captures import lost_ack, untranslated_reply
 from podpath.checks.captures.icmp_error import is_refused_by_error
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.net.packet import endpoint
 from podpath.node.case import Case, Sighting
 
@@ -84,7 +84,7 @@ def _report_syn(connection: Connection[Sighting], syns: list[Sighting]) -> Findi
         claim = f"{sent}, and nothing comes back."
     return Finding(
         check=NAME,
-        severity="note" if established else "fault",
+        severity=Severity.NOTE if established else Severity.FAULT,
         claim=claim,
         evidence=quote(syns[-1:], syns[:1], answers[:1], last.syns[:1]),
         reasoning=tuple(reasons),
@@ -99,7 +99,7 @@ def _report_answer(talk: Talk[Sighting], answers: list[Sighting]) -> Finding:
     lost = "the ACK comes late, after the SYN-ACK was sent again" if later else "no ACK of the client is seen"
     return Finding(
         check=NAME,
-        severity="note" if later else "fault",
+        severity=Severity.NOTE if later else Severity.FAULT,
         claim=f"{server} sends its SYN-ACK to {client} {times(len(answers))}, and {lost} at {talk.where}.",
         evidence=quote(answers[-1:], answers[:1], talk.syns[:1], later[:1]),
         reasoning=("The SYN-ACK is lost on its way to the client, or the client's ACK before it comes here.",),

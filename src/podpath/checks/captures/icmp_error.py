@@ -29,7 +29,7 @@ from collections.abc import Iterator, Sequence
 from podpath.capture.observations import Talk, errors_about
 from podpath.checks.captured import Talks, quote, times
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.packet import Packet, spell_ends
@@ -106,7 +106,7 @@ def _report(errors: Sequence[Sighting], about: Sequence[Talk[Sighting]]) -> Find
         reasons.append("The connection that it is about is answered all the same.")
     return Finding(
         check=NAME,
-        severity="fault" if broken else "note",
+        severity=Severity.FAULT if broken else Severity.NOTE,
         claim=f"{packet.src} refuses {what}: {_reason(packet)}{limit}.",
         evidence=quote(errors, *(talk.forward[:1] for talk in about[:2])),
         reasoning=tuple(reasons),

@@ -39,7 +39,7 @@ from podpath.capture.observations import (
 )
 from podpath.checks.captured import SHOWN, Talks, order_of, quote, times
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.net import protocols
 from podpath.net.packet import endpoint
 from podpath.node.case import Case, Sighting
@@ -93,7 +93,7 @@ def _report(talk: Talk[Sighting], ack: Sighting, again: list[Sighting]) -> Findi
         reasons.append("Later packets do arrive: the connection comes about in the end.")
     return Finding(
         check=NAME,
-        severity="note" if recovered else "fault",
+        severity=Severity.NOTE if recovered else Severity.FAULT,
         claim=f"The handshake's ACK of {talk.words} is lost beyond {talk.where}: {server} sends its SYN-ACK again.",
         evidence=quote(again[:1], [ack], talk.syn_acks[:1], *(copies[-1:] for copies in resent[:SHOWN]), talk.syns[:1]),
         reasoning=tuple(reasons),

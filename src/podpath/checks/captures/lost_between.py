@@ -30,7 +30,7 @@ from typing import NamedTuple
 from podpath.capture.observations import Connection, Talk, gather_connections, opening, times_sent
 from podpath.checks.captured import SHOWN, Talks, order_of, quote, times
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.net import protocols
 from podpath.node.case import Case, LostPacket, Sighting
 
@@ -95,7 +95,7 @@ def _report_lost(found: Sequence[LostPacket], *, spare: bool) -> Finding:
         reasons.append("Other copies of it passed: the loss was made good.")
     return Finding(
         check=NAME,
-        severity="note" if healed else "fault",
+        severity=Severity.NOTE if healed else Severity.FAULT,
         claim=f"Of {first.connection} {shown} {verb} lost between {last_seen} and {first.missing_at}{way}.",
         evidence=tuple(
             dict.fromkeys(
@@ -148,7 +148,7 @@ def _report(loss: Loss) -> Finding:
     what = "the handshake's ACK and all that follows" if not loss.lost[0].packet.payload else "all that follows its handshake"
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"Of {near.words} {what} is lost between {near.where} and {far.where}: the SYN passed both.",
         evidence=quote(loss.lost[:2], loss.passed, far.syn_acks[:1]),
         reasoning=tuple(reasons),

@@ -32,7 +32,7 @@ from typing import NamedTuple
 from podpath.capture.observations import Point, clock, is_error, point_of, spell_point
 from podpath.checks.captured import SHOWN, Talks, quote, words_of
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.node.case import Case, Sighting
@@ -134,7 +134,7 @@ def _report(point: str, near: Address, far: Address, silences: Sequence[Silence]
     until = f"until {clock(end)}" if end is not None else "to the end of the capture"
     return Finding(
         check=NAME,
-        severity="fault" if lasted >= LONG else "risk",
+        severity=Severity.FAULT if lasted >= LONG else Severity.RISK,
         claim=f"Nothing of {far} reaches {near} at {point} from {clock(_time(longest.before))} {until} ({lasted:.1f} s), "
         f"though {near} goes on sending.",
         evidence=quote([longest.before], longest.asks, [longest.after] if longest.after is not None else []),

@@ -32,7 +32,7 @@ from podpath.capture.observations import Talk, counted, errors_about, is_acknowl
 from podpath.checks.captured import Talks, quote, times
 from podpath.checks.captures.icmp_error import is_size_error
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.node.case import Case, Sighting
@@ -113,7 +113,7 @@ def _report(case: Case, talk: Talk[Sighting], stuck: _Stuck) -> Finding:
         reasons.append("No ICMP error that names a smaller size is seen here: it is not sent, or lost on its way.")
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"Large packets from {packet.src} to {packet.dst} do not get through, small ones do: {talk.words} hangs.",
         evidence=quote(stuck.copies, [stuck.passed], errors),
         reasoning=tuple(reasons),

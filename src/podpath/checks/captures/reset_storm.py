@@ -31,7 +31,7 @@ from typing import NamedTuple
 from podpath.capture.observations import Endpoint, Talk
 from podpath.checks.captured import Talks, order_of, quote
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.net import protocols
 from podpath.net.packet import endpoint
 from podpath.node.case import Case, Sighting
@@ -89,7 +89,7 @@ def _report(by: Endpoint, found: Sequence[_Reset], burst: Sequence[_Reset]) -> F
     kinds += [f"{len(found) - refused - unknown} of connections that stood"] if len(found) > refused + unknown else []
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"{who} resets {len(burst)} connections within a second, {len(found)} in all.",
         evidence=quote([one.reset for one in burst]),
         reasoning=(f"Resets: {', '.join(kinds)}.",),

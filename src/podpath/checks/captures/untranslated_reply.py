@@ -28,7 +28,7 @@ from typing import NamedTuple
 from podpath.capture.observations import Talk, counted, gather_connections, opening
 from podpath.checks.captured import Talks, is_bridge, quote
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.topology import BRIDGE_CALLS, known_sysctl
 from podpath.net import protocols
 from podpath.net.packet import endpoint
@@ -114,7 +114,7 @@ def _report(talk: Talk[Sighting], found: ForeignAnswer) -> Finding:
     again = [seen for seen in talk.syns[1:] if opening(seen.packet) != _SYN_ACK]
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"The reply to {talk.words} is not translated back: the SYN-ACK comes from {stranger}, not from {server}.",
         evidence=quote(
             [found.answer], [found.reset] if found.reset else [], talk.syns[:1],

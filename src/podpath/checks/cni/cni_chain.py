@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.node.case import Case
 from podpath.node.node import CniNetwork, Node
 
@@ -68,7 +68,7 @@ def _folder(path: str) -> str:
 def _report(first: CniNetwork, other: CniNetwork, plugin: str) -> Finding:
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"{plugin} stands in {_name(other.path)}, but the runtime loads {_name(first.path)}, which does not have it.",
         evidence=tuple(span for span in (first.span, other.span) if span is not None),
         reasoning=(

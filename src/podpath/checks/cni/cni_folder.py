@@ -27,7 +27,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.cni.conf import EXTENSIONS, ConfFile
 from podpath.cni.lint import Remark, lint_folder
 from podpath.cni.runtimes import RuntimeSettings
@@ -81,7 +81,7 @@ def _report(network: CniNetwork, remark: Remark) -> Finding:
     line = 0 if source is None else min(source.first_line + remark.line - 1, source.first_line + max(len(source.lines) - 1, 0))
     return Finding(
         check=NAME,
-        severity="fault" if remark.severity == "error" else "risk",
+        severity=Severity.FAULT if remark.severity == "error" else Severity.RISK,
         claim=f"{remark.file}: {remark.claim}.",
         evidence=() if source is None else (Span(source, line, line),),
         reasoning=(f"rule {remark.row} of what containerd and CRI-O load; podpath protect chain lint shows both verdicts",),

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.files import own_addresses
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.objects import read_address, see
 from podpath.checks.said import find_said
 from podpath.checks.stated import is_inner_bridge
@@ -53,7 +53,7 @@ def check(case: Case) -> Iterator[Finding]:
         seen.add(str(address))
         yield Finding(
             check=NAME,
-            severity="fault",
+            severity=Severity.FAULT,
             claim=f"{address} is taken for a node's address, but it is that of {device}, a bridge inside of the host.",
             evidence=(span, *((place,) if place is not None else ())),
             reasoning=("Such a bridge's address exists in its own host only, and often the same on each host.",),

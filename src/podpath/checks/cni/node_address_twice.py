@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.objects import Seen, see
 from podpath.net.trees import Tree
 from podpath.node.case import Case
@@ -73,7 +73,7 @@ def _twice(told: list[tuple[Seen, Tree | None]]) -> Iterator[Finding]:
 def _report_same(one: Seen, other: Seen, address: str, places: tuple[Tree, Tree]) -> Finding:
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"The nodes {one.name} and {other.name} have the same address {address}.",
         evidence=tuple(place.line for place in places),
         reasoning=("Who sends to one of them by this address reaches the other, or itself.",),
@@ -86,7 +86,7 @@ def _report_same(one: Seen, other: Seen, address: str, places: tuple[Tree, Tree]
 def _report_other(node: Seen, told: Tree, name: str, own: set[str]) -> Finding:
     return Finding(
         check=NAME,
-        severity="cause",
+        severity=Severity.CAUSE,
         claim=f"On node {node.name} {name} is {told.text}, which is not its InternalIP {', '.join(sorted(own))}.",
         evidence=(told.line,),
         reasoning=("Other nodes send the tunnel's packets to the address of the annotation.",),

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.objects import Seen, see
 from podpath.node.case import Case
 
@@ -49,7 +49,7 @@ def _report(address: str, owners: list[Seen]) -> Finding:
     one, other = owners
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"The pods {one.title} and {other.title} on two nodes have the same address {address}.",
         evidence=tuple(place.line for pod in owners if (place := pod.at("status", "podIP")) is not None),
         reasoning=("An address of the host's network would be on one node only.",),

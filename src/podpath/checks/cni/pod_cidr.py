@@ -29,7 +29,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.objects import Seen, covering, read_address, read_prefix, see
 from podpath.net.addresses import Prefix
 from podpath.net.provenance import Span
@@ -89,7 +89,7 @@ def _plugin_ranges(case: Case) -> Iterator[_Range]:
 def _report_ranges(pool: _Range, cluster: _Range) -> Finding:
     return Finding(
         check=NAME,
-        severity="cause",
+        severity=Severity.CAUSE,
         claim=f"{pool.owner} is {pool.prefix}, which is no part of {cluster.owner} {cluster.prefix}.",
         evidence=(pool.span, cluster.span),
         reasoning=("The plugin gives addresses that the rest of the cluster does not take for pods.",),
@@ -114,7 +114,7 @@ def _check_subnet_env(case: Case) -> Iterator[Finding]:
         if here and not any(one.prefix.covers(own.prefix) for one in here):
             yield Finding(
                 check=NAME,
-                severity="cause",
+                severity=Severity.CAUSE,
                 claim=f"flannel's subnet.env says {own.prefix}, but {here[0].owner} has the podCIDR {here[0].prefix}.",
                 evidence=(own.span, here[0].span),
                 reasoning=("Other nodes route the podCIDR to this one; its pods get addresses of another range.",),
@@ -154,7 +154,7 @@ def _is_pooled(case: Case) -> bool:
 def _report_pod(pod: Seen, place: Tree, expected: _Range, *, sure: bool) -> Finding:
     return Finding(
         check=NAME,
-        severity="cause",
+        severity=Severity.CAUSE,
         claim=f"The pod {pod.title} has {place.text}, outside {expected.prefix} ({expected.owner}).",
         evidence=(place.line, expected.span),
         reasoning=("It was attached by another plugin or configuration than the one that serves the node now.",),

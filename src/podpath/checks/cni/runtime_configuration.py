@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.files import files_of
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.objects import see
 from podpath.net.provenance import Span
 from podpath.node.case import Case
@@ -79,7 +79,7 @@ def _kubelets(case: Case) -> Iterator[tuple[str, Span]]:
 def _report(claim: str, evidence: tuple[Span, ...], mark: str) -> Finding:
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=claim,
         evidence=evidence,
         reasoning=("The kubelet makes no sandbox with such a runtime, so nothing of the cluster runs on the node.",),

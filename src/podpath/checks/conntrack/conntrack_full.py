@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Repair
+from podpath.checks.finding import Finding, Repair, Severity
 from podpath.checks.said import Meaning, find_said, tell
 from podpath.checks.topology import known_sysctl
 from podpath.net.messages import MessageKind
@@ -66,7 +66,7 @@ def _report(namespace: Netns, count: int, most: int) -> Finding:
     facts = [known_sysctl(namespace, key) for key in (COUNT, MAXIMUM)]
     return Finding(
         check=NAME,
-        severity="fault" if count >= most else "risk",
+        severity=Severity.FAULT if count >= most else Severity.RISK,
         claim=f"The connection tracking table of netns {namespace.name} is {'full' if count >= most else 'nearly full'}: "
         f"{count} of {most} entries.",
         evidence=tuple(fact.span for fact in facts if fact is not None and fact.span is not None),

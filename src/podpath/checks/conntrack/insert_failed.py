@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask, Finding
+from podpath.checks.finding import Ask, Finding, Severity
 from podpath.checks.firewall import statements_of
 from podpath.net.firewall import TrackingCount
 from podpath.net.provenance import Span
@@ -48,7 +48,7 @@ def check(case: Case) -> Iterator[Finding]:
 def _report(value: int, span: Span) -> Finding:
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"Connection tracking has dropped {value} packets whose entry another packet had inserted first.",
         evidence=(span,),
         reasoning=("Two packets of one connection raced: the one that comes second to the table is dropped.",),

@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Repair
+from podpath.checks.finding import Finding, Repair, Severity
 from podpath.checks.topology import dnat_destinations, find_tables
 from podpath.net import protocols
 from podpath.net.addresses import Address
@@ -111,7 +111,7 @@ def _report(entry: ConntrackEntry, living: frozenset[Address]) -> Finding:
     name = protocols.protocol_name(original.protocol)
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"A conntrack entry sends {original.src}'s packets for {service} to {old}, which is no endpoint any more.",
         evidence=(entry.span,) if entry.span is not None else (),
         reasoning=(

@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Repair
+from podpath.checks.finding import Finding, Repair, Severity
 from podpath.checks.firewall import chains_of, ends
 from podpath.node.case import Case
 from podpath.node.netfilter import Rule
@@ -43,7 +43,7 @@ def check(case: Case) -> Iterator[Finding]:
 def _report(rule: Rule) -> Finding:
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"Rule {rule.position} of {rule.chain} in raw asks for a connection's state, which no packet has there.",
         evidence=(rule.span,),
         reasoning=("The raw table is asked before connection tracking has seen the packet.",),

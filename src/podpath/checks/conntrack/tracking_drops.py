@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask, Finding
+from podpath.checks.finding import Ask, Finding, Severity
 from podpath.checks.firewall import statements_of
 from podpath.net.firewall import TrackingCount
 from podpath.net.provenance import Span
@@ -46,7 +46,7 @@ def _report(counts: list[TrackingCount], spans: tuple[Span, ...]) -> Finding:
     named = " and ".join(f"{count.name}={count.value}" for count in counts)
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"Connection tracking has had no room for new connections: {named}.",
         evidence=tuple(dict.fromkeys(spans)),
         reasoning=("A packet that gets no entry is dropped, whatever the rules say.",),

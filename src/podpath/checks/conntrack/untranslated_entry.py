@@ -27,7 +27,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Repair
+from podpath.checks.finding import Finding, Repair, Severity
 from podpath.net import protocols
 from podpath.net.packet import endpoint
 from podpath.node.case import Case
@@ -72,7 +72,7 @@ def _report(entry: ConntrackEntry, other: ConntrackEntry | None) -> Finding:
         reasoning.append(f"Another connection to {goal} is translated: the rules are there now.")
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"A conntrack entry sends {name} from {endpoint(entry.original.src, entry.original.sport)} to {goal} untranslated, "
         "and nobody has answered.",
         evidence=tuple(span for span in spans if span is not None),

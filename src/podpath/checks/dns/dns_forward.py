@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.objects import read_address, see
 from podpath.net.addresses import Address
 from podpath.net.trees import Tree
@@ -78,7 +78,7 @@ def _check_forward(case: Case, plugin: Tree, own: set[Address]) -> Iterator[Find
 def _report(plugin: Tree, claim: str, mark: str, certainty: float, server: Tree | None = None) -> Finding:
     return Finding(
         check=NAME,
-        severity="fault" if certainty == 1 else "cause",
+        severity=Severity.FAULT if certainty == 1 else Severity.CAUSE,
         claim=claim,
         evidence=(*((server.line,) if server is not None else ()), plugin.line),
         reasoning=("What CoreDNS asks there comes back to CoreDNS.",),

@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.objects import Seen, read_address, see
 from podpath.net.trees import Tree
 from podpath.node.case import Case
@@ -42,7 +42,7 @@ def check(case: Case) -> Iterator[Finding]:
 def _report(service: Seen, name: Tree) -> Finding:
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"The service {service.title} is of type ExternalName and its name is the address {name.text}.",
         evidence=(name.line,),
         reasoning=("DNS answers with a CNAME to it, and no server knows a name made of an address.",),

@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.objects import PodView, pods
 from podpath.net.trees import Tree
 from podpath.node.case import Case
@@ -47,7 +47,7 @@ def check(case: Case) -> Iterator[Finding]:
 def _report(pod: PodView, host: Tree, policy: Tree | None) -> Finding:
     return Finding(
         check=NAME,
-        severity="cause",
+        severity=Severity.CAUSE,
         claim=f"{pod.seen.title} is on the host's network with dnsPolicy ClusterFirst, so it resolves by the node.",
         evidence=(*((policy.line,) if policy is not None else ()), host.line),
         reasoning=("For such a pod the kubelet writes the node's resolv.conf, unless the policy is ClusterFirstWithHostNet.",),

@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.objects import Seen, read_address, see
 from podpath.net.addresses import Address
 from podpath.net.trees import Tree
@@ -81,7 +81,7 @@ def _report_address(server: Tree, address: Address, service: Seen) -> Finding:
     shown = service.at("spec", "clusterIP")
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"Pods ask the name server {address}, but the cluster's DNS service {service.title} has {_address(service)}.",
         evidence=(server.line, *((shown.line,) if shown is not None else ())),
         reasoning=("Nothing answers DNS at an address that no service has.",),
@@ -110,7 +110,7 @@ def _check_domains(case: Case) -> Iterator[Finding]:
                 served = next(iter(zones))
                 yield Finding(
                     check=NAME,
-                    severity="fault",
+                    severity=Severity.FAULT,
                     claim=f"Pods search the cluster's domain {domain}, but CoreDNS serves {served}.",
                     evidence=(item.line, zones[served].line),
                     reasoning=(f"Names of services are completed to names of {domain}, which CoreDNS does not have.",),

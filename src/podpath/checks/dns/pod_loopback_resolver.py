@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.objects import read_address, see
 from podpath.net.trees import Tree
 from podpath.node.case import Case
@@ -46,7 +46,7 @@ def check(case: Case) -> Iterator[Finding]:
 def _report(netns: str, server: Tree) -> Finding:
     return Finding(
         check=NAME,
-        severity="cause",
+        severity=Severity.CAUSE,
         claim=f"The resolver in {netns} is {server.text}, which is the pod itself.",
         evidence=(server.line,),
         reasoning=("A stub resolver of the node does not listen in the pod's network namespace.",),

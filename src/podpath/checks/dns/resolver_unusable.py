@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.files import files_of
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.objects import read_address, see
 from podpath.checks.said import find_said
 from podpath.net.messages import Message, MessageKind
@@ -77,7 +77,7 @@ def _is_name(word: str) -> bool:
 def _report(claim: str, span: Span, failed: tuple[Message, ...], mark: str) -> Finding:
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=claim,
         evidence=(span, *(one.span for one in failed[:1])),
         breaks=("names, while addresses work",),

@@ -25,7 +25,7 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.files import files_of, own_addresses
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.objects import read_address
 from podpath.checks.said import find_said
 from podpath.net.failures import NAMES
@@ -94,7 +94,7 @@ def _check_asking(file: SettingsFile, failed: list[Span]) -> Iterator[Finding]:
 def _report(claim: str, setting: Setting, mark: str, failed: list[Span], *, certain: bool = False) -> Finding:
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=claim,
         evidence=(setting.span, *failed[:1]),
         reasoning=("Names that are not its own a server finds with its upstreams alone.",),

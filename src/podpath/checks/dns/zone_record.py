@@ -25,7 +25,7 @@ from collections.abc import Iterator, Sequence
 
 from podpath.checks.category import Category
 from podpath.checks.files import files_of
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.wanted import read_word
 from podpath.net.settings import Setting, SettingsFile
 from podpath.node.case import Case
@@ -111,7 +111,7 @@ def _full(name: str, zone: str) -> str:
 def _report(setting: Setting, what: str, breaks: str, beside: Setting | None = None) -> Finding:
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"The {setting.name} record of {setting.path[0] or 'the zone'} {what}.",
         evidence=(setting.span, *((beside.span,) if beside is not None else ())),
         breaks=(breaks,),

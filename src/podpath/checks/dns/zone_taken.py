@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask, Finding
+from podpath.checks.finding import Ask, Finding, Severity
 from podpath.checks.objects import see
 from podpath.checks.said import find_said
 from podpath.net.messages import Message, MessageKind
@@ -65,7 +65,7 @@ def _check_zones(case: Case, plugin: Tree, taken: list[str], words: list[str], f
         shown = [one for one in failed if _is_in(one.values.get("name", ""), zone)]
         yield Finding(
             check=NAME,
-            severity="fault",
+            severity=Severity.FAULT,
             claim=f"CoreDNS answers for {zone} itself: the plugin kubernetes names it as its own zone beside {min(own)}.",
             evidence=(plugin.line, *(one.span for one in shown[:2])),
             reasoning=(f"A name of {zone} that is no service of the cluster is answered NXDOMAIN, and never forwarded.",),

@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask, Finding
+from podpath.checks.finding import Ask, Finding, Severity
 from podpath.checks.firewall import statements_of
 from podpath.net.firewall import CloudRule
 from podpath.net.provenance import Span
@@ -72,7 +72,7 @@ def _report(rules: Sequence[Row], deny: Row, *, sure: bool) -> Finding:
     name = deny[0].name or "a rule"
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"The cloud's security list accepts nothing from outside: {name} denies all that its accepts for inside leave.",
         evidence=(deny[1], *accepting),
         reasoning=("A packet has to pass every list on its way, that of the subnet and that of the network card.",),

@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask, Finding
+from podpath.checks.finding import Ask, Finding, Severity
 from podpath.net.settings import Setting
 from podpath.node.case import Case
 
@@ -52,7 +52,7 @@ def check(case: Case) -> Iterator[Finding]:
 def _report(setting: Setting) -> Finding:
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"The cloud drops what is not of the instance's own addresses: {setting.name} is {setting.value.rstrip(',')}.",
         evidence=(setting.span,),
         reasoning=("Pods without an overlay, routers and NAT instances send and receive packets of other addresses.",),

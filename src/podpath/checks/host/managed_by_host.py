@@ -33,7 +33,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.said import QUOTED, find_said
 from podpath.checks.stated import statements_of
 from podpath.net.messages import Message, MessageKind
@@ -82,7 +82,7 @@ def _list_stated(case: Case) -> Iterator[Finding]:
             continue
         yield Finding(
             check=NAME,
-            severity="fault",
+            severity=Severity.FAULT,
             claim=f"{device.manager} manages {device.link}, a device of the network plugin (its state there is {device.state}).",
             evidence=(stated.span,),
             reasoning=("A manager removes or replaces what it did not set itself.",),
@@ -100,12 +100,12 @@ def _list_told(case: Case) -> Iterator[Finding]:
     seen = [one for one in find_said(case, MessageKind.DEVICE_SEEN) if _is_of_containers(one)]
     if done:
         fails = any(not complaint.works for complaint in case.complaints)
-        yield _tell(done, severity="fault", certainty=1.0 if fails else 0.7)
+        yield _tell(done, severity=Severity.FAULT, certainty=1.0 if fails else 0.7)
     elif seen:
-        yield _tell(seen, severity="risk", certainty=0.4)
+        yield _tell(seen, severity=Severity.RISK, certainty=0.4)
 
 
-def _tell(said: Sequence[Message], severity: str, certainty: float) -> Finding:
+def _tell(said: Sequence[Message], severity: Severity, certainty: float) -> Finding:
     first = said[0]
     daemon = first.values.get("daemon", "A daemon of the host")
     device, act = first.values["device"], first.values["act"]

@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask, Finding, Repair
+from podpath.checks.finding import Ask, Finding, Repair, Severity
 from podpath.checks.stated import statements_of
 from podpath.net.failures import FailureKind
 from podpath.net.provenance import Span
@@ -64,7 +64,7 @@ def check(case: Case) -> Iterator[Finding]:
 def _report_queue(one: ListenQueue, span: Span, counted: tuple[Span, ...]) -> Finding:
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"The queue of the listener of port {one.port} is full: {one.waiting} connections wait, and {one.backlog} may.",
         evidence=(span, *counted),
         reasoning=("Of a listener Recv-Q is what waits to be accepted, and Send-Q the backlog: the next SYN is dropped.",),
@@ -85,7 +85,7 @@ def _report_counters(case: Case, lost: list[tuple[str, int, Span]]) -> Finding:
     )
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"The kernel has counted {value} times that {COUNTERS[name]}.",
         evidence=tuple(span for _, _, span in lost),
         reasoning=("More comes in than the program takes out of its queue.",),

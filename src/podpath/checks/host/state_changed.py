@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask, Finding
+from podpath.checks.finding import Ask, Finding, Severity
 from podpath.node.case import Case
 from podpath.node.shifts import Shift, ShiftKind
 
@@ -61,7 +61,7 @@ def _report(case: Case, lost: Sequence[Shift]) -> Finding:
     spans = [span for one in lost[:QUOTED] for span in (one.bad, one.good) if span is not None]
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"{_upper(first.name)} {'is gone' if gone else 'is another one'} in the state that fails{after}: "
         "it is there in the other output.",
         evidence=tuple(spans),

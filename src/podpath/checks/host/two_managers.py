@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask, Finding
+from podpath.checks.finding import Ask, Finding, Severity
 from podpath.checks.stated import statements_of
 from podpath.checks.wanted import wanted_devices
 from podpath.net.provenance import Span
@@ -61,7 +61,7 @@ def _is_other(case: Case, span: Span) -> bool:
 def _report(name: str, other: str, evidence: tuple[Span, ...], certainty: float) -> Finding:
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"NetworkManager and {other} both configure {name}.",
         evidence=evidence,
         reasoning=("Each takes away addresses, routes and rules that it does not know.",),

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask, Finding
+from podpath.checks.finding import Ask, Finding, Severity
 from podpath.checks.said import QUOTED, find_said
 from podpath.net.messages import MessageKind
 from podpath.node.case import Case
@@ -45,7 +45,7 @@ def check(case: Case) -> Iterator[Finding]:
     )
     yield Finding(
         check=NAME,
-        severity="note",
+        severity=Severity.NOTE,
         claim=f"Errors that podpath does not know: {len(said)}, the first of {program}: {text}",
         evidence=tuple(message.span for message in said)[:QUOTED],
         breaks=("unknown",),

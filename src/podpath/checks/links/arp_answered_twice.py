@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.stated import statements_of
 from podpath.net.statements import ArpAnswer
 from podpath.node.case import Case
@@ -43,7 +43,7 @@ def check(case: Case) -> Iterator[Finding]:
             continue
         yield Finding(
             check=NAME,
-            severity="fault",
+            severity=Severity.FAULT,
             claim=f"{' and '.join(answer.macs)} both answer ARP for {answer.target}.",
             evidence=(stated.span,),
             reasoning=("Whose answer comes last is taken.",),

@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Repair
+from podpath.checks.finding import Finding, Repair, Severity
 from podpath.checks.topology import Attachment, find_attachments
 from podpath.node.case import Case
 from podpath.node.links import Link
@@ -62,7 +62,7 @@ def _report(attachment: Attachment, namespace: Netns, link: Link) -> Finding:
     commands = (f"{inside}ip link set {link.name} arp on", f"{inside}ip neigh flush dev {link.name}")
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"ARP is off on {link.name} in netns {namespace.name} (NOARP): what it sends carries its own MAC and is dropped.",
         evidence=(link.span,) if link.span is not None else (),
         reasoning=("Without ARP the kernel takes the device's own MAC for every neighbour's: the other end drops such frames.",),

@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.stated import statements_of
 from podpath.net.statements import BondState
 from podpath.node.case import Case
@@ -52,7 +52,7 @@ def check(case: Case) -> Iterator[Finding]:
             continue
         yield Finding(
             check=NAME,
-            severity="fault",
+            severity=Severity.FAULT,
             claim=claim,
             evidence=(stated.span,),
             reasoning=(f"The bond's mode is {state.mode}.",) if state.mode else (),

@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Repair
+from podpath.checks.finding import Finding, Repair, Severity
 from podpath.checks.wanted import wanted_devices
 from podpath.node.case import Case
 
@@ -46,7 +46,7 @@ def check(case: Case) -> Iterator[Finding]:
         own = wanted.dhcp if wanted.dhcp is not None else static[0].span
         yield Finding(
             check=NAME,
-            severity="fault",
+            severity=Severity.FAULT,
             claim=f"The configuration makes {wanted.device} a port of {bridge}, and gives it {how} of its own.",
             evidence=tuple(dict.fromkeys((own, joined))),
             reasoning=(f"What arrives at {wanted.device} belongs to {bridge}: an address on the port gets no answers.",),

@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.node.case import Case
 
 CATEGORIES = (
@@ -48,7 +48,7 @@ def check(case: Case) -> Iterator[Finding]:
                 continue
             yield Finding(
                 check=NAME,
-                severity="fault",
+                severity=Severity.FAULT,
                 claim=f"{link.name}, a port of {link.master or 'its bridge'}, is {port.state} and passes no frames.",
                 evidence=(link.span,),
                 reasoning=("A bridge forwards only between ports in state forwarding.",),

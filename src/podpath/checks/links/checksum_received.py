@@ -28,7 +28,7 @@ from collections.abc import Iterable, Iterator
 
 from podpath.checks.captured import Talks, count, quote
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask, Finding, Repair
+from podpath.checks.finding import Ask, Finding, Repair, Severity
 from podpath.net.addresses import Address
 from podpath.net.failures import FailureKind
 from podpath.net.protocols import UDP
@@ -75,7 +75,7 @@ def _report(dropped: list[Sighting]) -> Finding:
     packet = dropped[0].packet
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"{count(len(dropped), 'packet')} of {packet.src} to {packet.dst} came in with a wrong checksum and without "
         "an answer: the receiver drops them.",
         evidence=quote(dropped),
@@ -96,7 +96,7 @@ def _report_dhcp(case: Case, leases: list[Sighting]) -> Finding:
     )
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"{count(len(leases), 'message')} of DHCP with a wrong UDP checksum: who reads them from a raw socket drops them.",
         evidence=quote(leases),
         reasoning=("Nothing finishes the checksum of a packet between devices of one host.",),

@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.wanted import Wanted, prefixes, read_length, read_word, wanted_devices
 from podpath.net.addresses import WIDTH, Prefix
 from podpath.net.settings import Setting
@@ -64,7 +64,7 @@ def _has_large_number(word: str) -> bool:
 def _report(wanted: Wanted, setting: Setting, what: str, certainty: float = 0.9) -> Finding:
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"The configuration gives {wanted.device} {what}.",
         evidence=tuple(dict.fromkeys((setting.span, wanted.span))),
         breaks=(f"what goes through {wanted.device}",),

@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.stated import statements_of
 from podpath.net.statements import ConfiguredDevice
 from podpath.node.case import Case
@@ -56,7 +56,7 @@ def check(case: Case) -> Iterator[Finding]:
                 continue
             yield Finding(
                 check=NAME,
-                severity="fault",
+                severity=Severity.FAULT,
                 claim=f"The configuration of {wanted.link} names {name}, which the host does not have.",
                 evidence=(stated.span, *((host.links.span,) if host.links.span is not None else ())),
                 reasoning=(f"The host's devices are {', '.join(sorted(present - {'lo'}))}.",),

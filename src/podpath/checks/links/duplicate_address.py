@@ -28,7 +28,7 @@ from itertools import pairwise
 
 from podpath.checks.captured import Talks
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.links.foreign_arp import find_foreign
 from podpath.net.addresses import Address
 from podpath.node.case import ArpSighting, Case
@@ -91,7 +91,7 @@ def _report_rivals(address: Address, rivals: tuple[ArpSighting, ArpSighting], fo
     one, other = rivals
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"Two MAC addresses answer for {address}: {one.sender_mac} and {other.sender_mac}.",
         evidence=tuple(dict.fromkeys(arp.span for arp in (one, other, *found[:2]))),
         reasoning=(
@@ -108,7 +108,7 @@ def _report(address: Address, found: list[tuple[Netns, InterfaceAddress]]) -> Fi
     places = " and ".join(f"{item.link} in netns {namespace.name}" for namespace, item in found)
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"{address} is on {places}.",
         evidence=tuple(item.span for _, item in found if item.span is not None),
         reasoning=("Which of them gets the packets depends on the order of routes and the age of neighbour entries.",),

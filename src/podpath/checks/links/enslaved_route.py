@@ -34,7 +34,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Repair
+from podpath.checks.finding import Finding, Repair, Severity
 from podpath.checks.topology import Enslaved, find_enslaved, find_link
 from podpath.net.addresses import IfName
 from podpath.net.provenance import Basis, Inferred
@@ -104,7 +104,7 @@ def report(found: SlaveRoute, siblings: list[SlaveRoute]) -> Finding:
     )
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"The route to {route.prefix} over {link.name} wins, though {link.name} is {found.enslaved.how}.",
         evidence=tuple(dict.fromkeys(spans)),
         reasoning=tuple(reasons),

@@ -34,7 +34,7 @@ from typing import NamedTuple
 
 from podpath.checks.captured import words_of
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Repair
+from podpath.checks.finding import Finding, Repair, Severity
 from podpath.checks.links import enslaved_route
 from podpath.checks.links.enslaved_route import SlaveRoute
 from podpath.checks.topology import Enslaved, best_routes, find_link
@@ -150,7 +150,7 @@ def _report(case: Case, arp: ArpSighting, usual: Mac) -> Finding:
     spans += [seen.span for seen in window.sent[:1]]
     return Finding(
         check=NAME,
-        severity="cause" if window.lost else "fault",
+        severity=Severity.CAUSE if window.lost else Severity.FAULT,
         claim=_claim(arp, route, owner),
         evidence=tuple(dict.fromkeys(spans)),
         reasoning=tuple(_reasons(arp, usual, route, window)),

@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.stated import statements_of
 from podpath.net.statements import ArpAnswer
 from podpath.node.case import Case
@@ -50,7 +50,7 @@ def check(case: Case) -> Iterator[Finding]:
                 continue
             yield Finding(
                 check=NAME,
-                severity="fault",
+                severity=Severity.FAULT,
                 claim=f"The gateway {entry.address} does not answer on {entry.link}: its neighbour entry is {entry.state}.",
                 evidence=(entry.span,),
                 reasoning=("Nothing can be sent to a gateway whose MAC is not known.",),
@@ -63,7 +63,7 @@ def check(case: Case) -> Iterator[Finding]:
         if not answer.macs:
             yield Finding(
                 check=NAME,
-                severity="fault",
+                severity=Severity.FAULT,
                 claim=f"Nobody answers ARP for {answer.target}" + (f" on {answer.link}." if answer.link else "."),
                 evidence=(stated.span,),
                 breaks=(f"connections to {answer.target} from the same link",),

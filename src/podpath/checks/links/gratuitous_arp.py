@@ -26,7 +26,7 @@ from collections.abc import Iterator, Sequence
 
 from podpath.checks.captured import Talks, count, quote
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Repair
+from podpath.checks.finding import Finding, Repair, Severity
 from podpath.checks.links.foreign_arp import find_foreign
 from podpath.checks.links.mac_flap import gather_claims
 from podpath.net.addresses import Address, Mac
@@ -69,7 +69,7 @@ def _report(address: Address, macs: tuple[Mac, Mac], told: Sequence[ArpSighting]
     after = f"; {count(len(astray), 'frame')} to {old} after it" if astray else ""
     return Finding(
         check=NAME,
-        severity="fault" if lost else "note",
+        severity=Severity.FAULT if lost else Severity.NOTE,
         claim=f"{address} moves from {old} to {new} {how}{after}.",
         evidence=(*(arp.span for arp in told[:2]), *quote(astray)),
         reasoning=("Neighbours that were not told keep the old MAC until their entry is renewed.",) if lost and not told else (),

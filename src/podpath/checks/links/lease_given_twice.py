@@ -26,7 +26,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.said import find_said
 from podpath.net.messages import Message, MessageKind
 from podpath.node.case import Case
@@ -48,7 +48,7 @@ def check(case: Case) -> Iterator[Finding]:
             continue
         yield Finding(
             check=NAME,
-            severity="fault",
+            severity=Severity.FAULT,
             claim=f"The DHCP server gives {address} to {' and '.join(owners)}.",
             evidence=tuple(message.span for message in owners.values()),
             reasoning=("A lease belongs to a client identifier: machines with the same one, such as clones, share it.",),

@@ -25,7 +25,7 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.files import device_networks, files_of, named_devices
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.wanted import read_length, read_word
 from podpath.net.addresses import Prefix
 from podpath.net.provenance import Span
@@ -102,7 +102,7 @@ def _overlap(one: Prefix, other: Prefix) -> bool:
 def _report(claim: str, evidence: tuple[Span, ...], mark: str) -> Finding:
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=claim,
         evidence=evidence,
         reasoning=("A DHCP server serves only subnets that its own device has an address in.",),

@@ -31,7 +31,7 @@ from typing import NamedTuple
 from podpath.capture.observations import point_of
 from podpath.checks.captured import Talks, is_bridge, is_mac, order_of
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.topology import find_link
 from podpath.net.addresses import Address, Mac
 from podpath.net.provenance import Span
@@ -136,7 +136,7 @@ def _changes(claims: Sequence[_Claim]) -> list[_Claim]:
 def _report(what: str, changes: Sequence[_Claim], marks: tuple[str, ...]) -> Finding:
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"{what}: it changes {len(changes) - 1} times.",
         evidence=tuple(claim.span for claim in changes[:4]),
         reasoning=("Whoever learns from the last frame sends to another place each time.",),

@@ -27,7 +27,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.said import find_said
 from podpath.checks.stated import spans_of
 from podpath.net.messages import MessageKind
@@ -56,7 +56,7 @@ def check(case: Case) -> Iterator[Finding]:
     parent = next((message.values["device"] for message in said if "device" in message.values), "the host's card")
     yield Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"Containers are attached to {parent} by macvlan or ipvlan: the host cannot reach them by it, nor they the host.",
         evidence=tuple(dict.fromkeys(spans)),
         reasoning=("The driver passes no frames between a parent device and its children.",),

@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.topology import bridge_subnets, find_attachments
 from podpath.net.addresses import IfName
 from podpath.node.case import Case
@@ -52,7 +52,7 @@ def check(case: Case) -> Iterator[Finding]:
             continue
         yield Finding(
             check=NAME,
-            severity="fault",
+            severity=Severity.FAULT,
             claim=f"{stray[0].address} in netns {attachment.netns.name} is outside of {bridge}'s range {subnets[0]}.",
             evidence=tuple(dict.fromkeys((*(item.span for item in stray if item.span is not None), *spans))),
             reasoning=(f"{attachment.outer.name}, the host's end of the pod's veth pair, belongs to {bridge}.",),

@@ -26,7 +26,7 @@ from collections.abc import Iterator, Mapping
 
 from podpath.checks.category import Category
 from podpath.checks.files import listed_devices, named_devices
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.net.settings import Setting, SettingsFile
 from podpath.node.case import Case
 
@@ -54,7 +54,7 @@ def check(case: Case) -> Iterator[Finding]:
                 continue
             yield Finding(
                 check=NAME,
-                severity="fault",
+                severity=Severity.FAULT,
                 claim=f"The configuration of {PROGRAMS.get(file.kind, file.kind)} names {device}, which the host does not have.",
                 evidence=(setting.span,),
                 reasoning=(f"The host's devices are {', '.join(sorted(present - {'lo'}))}.",),

@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.stated import is_inner_bridge, uplinks
 from podpath.node.case import Case
 
@@ -51,7 +51,7 @@ def check(case: Case) -> Iterator[Finding]:
             continue
         yield Finding(
             check=NAME,
-            severity="fault",
+            severity=Severity.FAULT,
             claim=f"{link.name} {how}, and the host's way to others leads over it.",
             evidence=(link.span,),
             reasoning=("Its routes and addresses stay, and packets that are sent there are lost.",),

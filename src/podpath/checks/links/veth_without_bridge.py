@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.topology import find_attachments
 from podpath.net.provenance import Known
 from podpath.node.case import Case
@@ -56,7 +56,7 @@ def check(case: Case) -> Iterator[Finding]:
         addresses = [str(item.address) for item in pod.addresses] if pod is not None else []
         yield Finding(
             check=NAME,
-            severity="fault",
+            severity=Severity.FAULT,
             claim=f"{link.name} belongs to no bridge, while {bridged[0].name} is a port of {bridged[0].master}.",
             evidence=tuple(span for span in (link.span, bridged[0].span) if span is not None),
             reasoning=("It has neither an address nor a route either: the container behind it is cut off.",),

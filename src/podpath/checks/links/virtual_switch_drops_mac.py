@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.stated import is_inner_bridge
 from podpath.node.case import Case
 
@@ -54,7 +54,7 @@ def check(case: Case) -> Iterator[Finding]:
             continue
         yield Finding(
             check=NAME,
-            severity="fault",
+            severity=Severity.FAULT,
             claim=f"{link.name} is {maker}'s virtual card, and others speak through it with MACs that {maker} may not let pass.",
             evidence=(link.span,),
             reasoning=(f"Its MAC {link.mac} is one of {maker}'s; a bridge or macvlan sends frames of other MACs by it.",),

@@ -31,7 +31,7 @@ from collections.abc import Iterator, Sequence
 from podpath.capture.observations import clock
 from podpath.checks.captured import Talks, count, is_group, order_of, quote, words_of
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Repair
+from podpath.checks.finding import Finding, Repair, Severity
 from podpath.checks.links.foreign_arp import find_foreign
 from podpath.net.addresses import Address, Mac
 from podpath.node.case import Case, Sighting
@@ -84,7 +84,7 @@ def _report(case: Case, address: Address, wrong: Sequence[Sighting], right: Sequ
     since = f" from {clock(first.time)}" if first.time is not None else ""
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"Frames to {address} carry {foreign} instead of {usual}{since}{until}: inbound traffic alone is lost.",
         evidence=quote([first], [cure] if cure is not None else [], wrong[1:], right[:1], sent[:1]),
         reasoning=tuple(reasons),

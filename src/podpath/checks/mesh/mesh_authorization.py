@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.objects import Seen, see
 from podpath.net.trees import Tree
 from podpath.node.case import Case
@@ -56,7 +56,7 @@ def _report(seen: Seen, spec: Tree, *, sure: bool) -> Finding:
     place = spec.at("action") or spec
     return Finding(
         check=NAME,
-        severity="cause",
+        severity=Severity.CAUSE,
         claim=f"The AuthorizationPolicy {seen.title} denies every request.",
         evidence=(place.line, seen.span),
         reasoning=("No rule of it allows anything, and a policy that selects a workload admits only what it lists.",),

@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.objects import Seen, failures, is_near, pods, see
 from podpath.net.trees import Tree
 from podpath.node.case import Case
@@ -87,7 +87,7 @@ def _without_sidecar(case: Case) -> Seen | None:
 def _report_rule(seen: Seen, mode: Tree, rule: Seen, tls: Tree) -> Finding:
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"DestinationRule {rule.title} uses tls mode {tls.text}, but PeerAuthentication {seen.title} is STRICT.",
         evidence=(tls.line, mode.line),
         reasoning=("The server's sidecar takes mutual TLS only and resets what the client's sidecar sends instead.",),
@@ -103,7 +103,7 @@ def _report_rule(seen: Seen, mode: Tree, rule: Seen, tls: Tree) -> Finding:
 def _report_client(case: Case, seen: Seen, mode: Tree, pod: Seen) -> Finding:
     return Finding(
         check=NAME,
-        severity="cause",
+        severity=Severity.CAUSE,
         claim=f"PeerAuthentication {seen.title} is STRICT, and the pod {pod.title} has no sidecar that could speak mutual TLS.",
         evidence=(mode.line, pod.span),
         reasoning=("What comes from a pod without a sidecar is plain text, which STRICT refuses.",),
@@ -117,7 +117,7 @@ def _report_client(case: Case, seen: Seen, mode: Tree, pod: Seen) -> Finding:
 def _report_server(rule: Seen, tls: Tree, pod: Seen) -> Finding:
     return Finding(
         check=NAME,
-        severity="cause",
+        severity=Severity.CAUSE,
         claim=f"DestinationRule {rule.title} asks for ISTIO_MUTUAL, but the pod {pod.title} has no sidecar.",
         evidence=(tls.line, pod.span),
         reasoning=("Nobody on the server's side can answer mutual TLS.",),

@@ -29,7 +29,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Repair
+from podpath.checks.finding import Finding, Repair, Severity
 from podpath.checks.firewall import chains_named, lets_new_in
 from podpath.net import nft
 from podpath.net.messages import MessageKind
@@ -92,7 +92,7 @@ def _list_fragments(case: Case, hook: str) -> Iterator[_Base]:
 def _report(hook: str, dropping: _Base, others: list[_Base], accepting: _Base) -> Finding:
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"At the hook {hook} the policy of {dropping.name} drops what {accepting.name} accepts: "
         "an accept ends one base chain only.",
         evidence=(dropping.span, *(one.span for one in others), accepting.span),

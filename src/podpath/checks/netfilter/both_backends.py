@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.net.addresses import Family
 from podpath.net.provenance import Known
 from podpath.node.case import Case
@@ -59,7 +59,7 @@ def _first_rule(netfilter: Netfilter, flavour: str) -> Rule | None:
 def _report(family: Family, legacy: Rule, modern: Rule) -> Finding:
     return Finding(
         check=NAME,
-        severity="risk",
+        severity=Severity.RISK,
         claim=f"Both iptables-legacy and iptables-nft hold IPv{family} rules, and the kernel runs both.",
         evidence=(legacy.span, modern.span),
         reasoning=("A rule in either can drop a packet that the other accepts, and each tool shows its own rules only.",),

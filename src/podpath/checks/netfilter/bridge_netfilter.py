@@ -32,7 +32,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Repair
+from podpath.checks.finding import Finding, Repair, Severity
 from podpath.checks.topology import BRIDGE_CALLS, bridge_subnets, dnat_destinations, find_tables, known_sysctl
 from podpath.net.addresses import Address
 from podpath.net.provenance import Known, Span
@@ -103,7 +103,7 @@ def _report(bridge: Link, found: tuple[Rule, Address], off: tuple[str, tuple[Spa
     evidence = (*spans, rule.span, *((bridge.span,) if bridge.span is not None else ()))
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"Replies from {address} to pods on {bridge.name} skip netfilter and are not translated back, since {why}.",
         evidence=evidence,
         reasoning=(

@@ -27,7 +27,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Repair
+from podpath.checks.finding import Finding, Repair, Severity
 from podpath.checks.firewall import HOOKS, chains_named, ends, is_plain, lets_new_in, owner_of
 from podpath.node.case import Case
 from podpath.node.netfilter import Chain, Rule
@@ -62,7 +62,7 @@ def _report_order(found: Rule, below: Sequence[Rule]) -> Finding:
     target = found.target.name if found.target is not None else ""
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"Rule {found.position} of {found.chain} takes every packet with {target}: the {len(below)} rules{whose} below it "
         "that would accept are never asked.",
         evidence=(found.span, *(rule.span for rule in below[:QUOTED])),
@@ -81,7 +81,7 @@ def _report_alone(found: Sequence[Rule]) -> Finding:
     target = ordered[0].target.name if ordered[0].target is not None else ""
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"A rule of {names} takes every packet with {target}, and no rule that is shown above it accepts anything new.",
         evidence=tuple(rule.span for rule in ordered),
         reasoning=("Nothing that pods or containers send is accepted before it.",),

@@ -33,7 +33,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Repair
+from podpath.checks.finding import Finding, Repair, Severity
 from podpath.checks.topology import chain_states, find_tables, option_values
 from podpath.net.provenance import Known, Span
 from podpath.node.case import Case
@@ -144,7 +144,7 @@ def _report(table: Table, found: tuple[Rule, Rule, Rule], bypass: Span) -> Findi
     plugin = accept.target.name if accept.target is not None else ""
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"{jump.chain} goes to {drop.chain}, which drops INVALID packets, before {plugin}, which accepts what pods send.",
         evidence=(drop.span, jump.span, accept.span, bypass),
         reasoning=(

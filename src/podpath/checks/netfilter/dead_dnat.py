@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Repair
+from podpath.checks.finding import Finding, Repair, Severity
 from podpath.checks.firewall import tables_named
 from podpath.checks.topology import dnat_destinations
 from podpath.net.addresses import Address
@@ -62,7 +62,7 @@ def _list_silent(host: Netns) -> Iterator[tuple[Address, Span]]:
 def _report(rule: Rule, address: Address, silent: Span) -> Finding:
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"A DNAT rule of {rule.chain} leads to {address}, and nobody answers for that address.",
         evidence=(rule.span, silent),
         reasoning=("The host asked for the address by ARP and got no answer.",),

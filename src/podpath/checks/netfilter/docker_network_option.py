@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.objects import Seen, see
 from podpath.net.trees import Tree
 from podpath.node.case import Case
@@ -64,7 +64,7 @@ def check(case: Case) -> Iterator[Finding]:
 def _report(network: Seen, option: Tree, what: str, breaks: str) -> Finding:
     return Finding(
         check=NAME,
-        severity="cause",
+        severity=Severity.CAUSE,
         claim=f"The Docker network {network.title} {what}.",
         evidence=(option.line,),
         reasoning=("That is what the option is for; where it is not meant, it is the cause.",),

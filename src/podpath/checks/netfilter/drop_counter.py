@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask, Finding
+from podpath.checks.finding import Ask, Finding, Severity
 from podpath.checks.firewall import chains_of, ends, owner_of
 from podpath.checks.topology import option_values
 from podpath.node.case import Case
@@ -52,7 +52,7 @@ def _report(rule: Rule) -> Finding:
     target = rule.target.name if rule.target is not None else ""
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"A {target} rule of {rule.chain}{f' ({whose})' if whose else ''} has ended {rule.packets} packets.",
         evidence=(rule.span,),
         reasoning=("Its counter says that packets met it.",),

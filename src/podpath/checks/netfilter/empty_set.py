@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask, Finding
+from podpath.checks.finding import Ask, Finding, Severity
 from podpath.checks.firewall import owner_of
 from podpath.checks.topology import known_rules, option_values
 from podpath.node.case import Case
@@ -52,7 +52,7 @@ def _report(rule: Rule, empty: IpSet) -> Finding:
     whose = owner_of(rule)
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"A rule of {rule.chain}{f' ({whose})' if whose else ''} lets in the members of {empty.name}, a set without any.",
         evidence=(*((empty.span,) if empty.span is not None else ()), rule.span),
         reasoning=("A rule that asks an empty set never matches, so the packet goes on to what drops it.",),

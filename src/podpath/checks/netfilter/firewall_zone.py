@@ -26,7 +26,7 @@ import re
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask, Finding, Repair
+from podpath.checks.finding import Ask, Finding, Repair, Severity
 from podpath.checks.firewall import statements_of
 from podpath.net.firewall import ZoneSetting
 from podpath.net.provenance import Span
@@ -57,7 +57,7 @@ def _report(name: str, settings: dict[str, tuple[tuple[str, ...], Span]]) -> Fin
     allowed = " ".join((*settings["services"][0], *settings.get("ports", ((), None))[0])) or "nothing"
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"Firewalld's zone {name} lets in {allowed} only"
         + (f", and {', '.join(inner)} of the containers is in it." if inner else "."),
         evidence=tuple(span for _, span in shown),

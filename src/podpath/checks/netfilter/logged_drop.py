@@ -26,7 +26,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask, Finding, Repair
+from podpath.checks.finding import Ask, Finding, Repair, Severity
 from podpath.checks.firewall import statements_of
 from podpath.net.addresses import Address, Prefix
 from podpath.net.firewall import AllowedSource
@@ -94,7 +94,7 @@ def _report(case: Case, dropped: list[Message], *, sure: bool) -> Finding:
         reasoning.append(f"The rules that allow name ranges that do not contain {first['src']}.")
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"The host's firewall dropped {protocol} from {names}: the kernel logged it as {prefix}.",
         evidence=tuple(dict.fromkeys((*(message.span for message in dropped[:QUOTED]), *outside))),
         reasoning=tuple(reasoning),

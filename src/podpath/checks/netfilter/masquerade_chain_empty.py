@@ -26,7 +26,7 @@ import re
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.topology import find_chain, find_tables
 from podpath.node.case import Case
 from podpath.node.netfilter import Chain, Rule, Table
@@ -66,7 +66,7 @@ def _translates_nothing(table: Table, chain: Chain) -> bool:
 def _report(chain: Chain, jump: Rule) -> Finding:
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"No rule masquerades what pods send beyond the cluster: {chain.name} of table nat translates nothing.",
         evidence=tuple(span for span in (chain.span, jump.span) if span is not None),
         reasoning=(f"POSTROUTING jumps to {chain.name}, whose rules should translate the pods' addresses, and there are none.",),

@@ -28,7 +28,7 @@ from collections.abc import Iterator, Sequence
 
 from podpath.checks.category import Category
 from podpath.checks.coverage import Path, chains_in, list_paths
-from podpath.checks.finding import Ask, Finding
+from podpath.checks.finding import Ask, Finding, Severity
 from podpath.checks.firewall import tables_named
 from podpath.checks.stated import is_inner_bridge
 from podpath.net.addresses import Prefix
@@ -169,7 +169,7 @@ def _report_missing(chain: Chain, prefix: Prefix, translating: Sequence[Path], *
     declared = (chain.span,) if chain.span is not None else ()
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"No rule of POSTROUTING translates the sources of {prefix}{others}.",
         evidence=rules or declared,
         reasoning=(f"{prefix} is what is said to have no way out, and the chain is shown whole.",),
@@ -193,7 +193,7 @@ def _report_unwanted(spans: tuple[Span, ...], far: str, rule: Rule, *, sure: boo
     source = rule.src.prefix if rule.src is not None else "everything"
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"A rule of {rule.chain} translates the source of {source} on the way to {far} too, without an exception for it.",
         evidence=spans,
         reasoning=("Whoever stands there sees the node's address in place of the sender's.",),

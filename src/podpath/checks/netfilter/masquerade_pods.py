@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Repair
+from podpath.checks.finding import Finding, Repair, Severity
 from podpath.checks.firewall import chains_named
 from podpath.net.messages import Message, MessageKind
 from podpath.node.case import Case
@@ -56,7 +56,7 @@ def _report(rule: Rule, told: Message) -> Finding:
     source = rule.src.prefix if rule.src is not None else ""
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"Docker masquerades everything from the pods' range {source} that leaves by another device than its bridge, "
         "so other nodes see the node's address in place of the pod's.",
         evidence=(rule.span, told.span),

@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Repair
+from podpath.checks.finding import Finding, Repair, Severity
 from podpath.checks.firewall import chains_named
 from podpath.checks.topology import bridge_subnets
 from podpath.net.addresses import IfName, Prefix
@@ -68,7 +68,7 @@ def _report(case: Case, rule: Rule, subnet: Prefix, *, sure: bool) -> Finding:
     spans = tuple(item.span for item in addresses if item.span is not None)
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"The MASQUERADE rule of {name} is for {named}, but {name} is in {subnet}: "
         "packets of its containers leave untranslated.",
         evidence=(rule.span, *spans),

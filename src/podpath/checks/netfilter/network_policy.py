@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.objects import Seen, failures, is_near, pods, see
 from podpath.net.trees import Tree
 from podpath.node.case import Case
@@ -74,7 +74,7 @@ def _report_denied(case: Case, policy: Seen, spec: Tree, direction: str, policie
     chosen_pods = [pod for pod in pods(case) if pod.labels is not None and is_near(pod.seen.namespace, policy.namespace)]
     return Finding(
         check=NAME,
-        severity="cause",
+        severity=Severity.CAUSE,
         claim=f"The NetworkPolicy {policy.title} denies all {direction.lower()} of {target}{where}.",
         evidence=(place.line, *((spec.at("podSelector") or spec).line,), policy.span),
         reasoning=(f"It is of type {direction} and has no rule of it; only another policy could admit something.",),
@@ -126,7 +126,7 @@ def _report_dns(policy: Seen, spec: Tree) -> Finding:
     egress = spec.at("egress") or spec
     return Finding(
         check=NAME,
-        severity="cause",
+        severity=Severity.CAUSE,
         claim=f"The NetworkPolicy {policy.title} restricts egress and admits no DNS (port 53).",
         evidence=(egress.line, policy.span),
         reasoning=("Names do not resolve in the pods that it selects, unless a policy that is not shown admits port 53.",),
@@ -150,7 +150,7 @@ def _missing_labels(case: Case, policy: Seen, spec: Tree) -> Iterator[Finding]:
             place = field.at("matchLabels", next(iter(asked))) or field
             yield Finding(
                 check=NAME,
-                severity="cause",
+                severity=Severity.CAUSE,
                 claim=f"NetworkPolicy {policy.title} admits namespaces with {_spell_pairs(asked)}, which none shown has.",
                 evidence=(place.line, *(labels.line for labels in spaces[:2] if labels is not None)),
                 reasoning=("A namespaceSelector goes by labels of the namespace, not by its name.",),

@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask, Finding
+from podpath.checks.finding import Ask, Finding, Severity
 from podpath.checks.firewall import chains_named, port_of
 from podpath.net.addresses import WIDTH, Address
 from podpath.node.case import Case
@@ -59,7 +59,7 @@ def _report(case: Case, rules: list[Rule]) -> Finding:
     named = ", ".join(str(one.address) for one in sources)
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"INPUT accepts the tunnel's port from {named} only"
         + (f", but its packets come from {', '.join(missing)} too." if missing else "."),
         evidence=tuple(rule.span for rule in rules),

@@ -30,7 +30,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Repair
+from podpath.checks.finding import Finding, Repair, Severity
 from podpath.checks.firewall import HOOKS, chains_named, lets_new_in, statements_of
 from podpath.net.firewall import TypedRule
 from podpath.net.provenance import Span
@@ -66,7 +66,7 @@ def _report(name: str, span: Span, certainty: float, packets: int) -> Finding:
     counted = f": {packets} packets so far" if packets else ""
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"The policy of {name} is DROP, and no rule that the evidence shows lets a new connection in{counted}.",
         evidence=(span,),
         reasoning=("What no rule of a base chain decides on meets its policy.",),
@@ -103,7 +103,7 @@ def _report_typed(typed: tuple[tuple[str, Span], ...]) -> Finding:
     spans = dict(typed)
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"The policy of {' and '.join(order)} was set to DROP, and nothing typed accepts containers' packets there.",
         evidence=tuple(spans[name] for name in order),
         reasoning=("The commands say what was done: what none of their rules takes is dropped without a word.",),

@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.objects import Seen, see
 from podpath.net.trees import Tree
 from podpath.node.case import Case
@@ -47,7 +47,7 @@ def check(case: Case) -> Iterator[Finding]:
 def _report(pool: Seen, place: Tree, cidr: Tree, *, stated: bool) -> Finding:
     return Finding(
         check=NAME,
-        severity="cause",
+        severity=Severity.CAUSE,
         claim=f"Calico's pool {pool.name} ({cidr.text}) does not translate what leaves the cluster (natOutgoing).",
         evidence=(place.line, cidr.line),
         reasoning=("Without BGP peers nobody outside knows a way back to these addresses.",),

@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Repair
+from podpath.checks.finding import Finding, Repair, Severity
 from podpath.checks.topology import device_key, dnat_destinations, find_tables, known_sysctl
 from podpath.net.addresses import Address, IfName
 from podpath.net.provenance import Known
@@ -64,7 +64,7 @@ def _report(rule: Rule, address: Address, switch: Known[str]) -> Finding:
     key = device_key(4, IfName("all"), "route_localnet")
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"A rule sends packets from outside to {address}, and no device lets loopback addresses in.",
         evidence=(rule.span, *((switch.span,) if switch.span is not None else ())),
         reasoning=(

@@ -27,7 +27,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask, Finding, Repair
+from podpath.checks.finding import Ask, Finding, Repair, Severity
 from podpath.checks.firewall import chains_of, statements_of
 from podpath.net.failures import FailureKind
 from podpath.net.firewall import CopyCount, RuleCount
@@ -73,7 +73,7 @@ def _check_piped(case: Case, *, slow: bool) -> Iterator[Finding]:
 def _report_count(count: int, span: Span) -> Finding:
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"The host has {count} rules, which packets may have to pass one by one.",
         evidence=(span,),
         breaks=("throughput and latency of all that passes the host, and every change of its rules",),
@@ -134,7 +134,7 @@ def _report(rule: Rule, count: int, *, sure: bool) -> Finding:
 def _report_copies(claim: str, span: Span, *, sure: bool) -> Finding:
     return Finding(
         check=NAME,
-        severity="fault" if sure else "risk",
+        severity=Severity.FAULT if sure else Severity.RISK,
         claim=f"{claim}.",
         evidence=(span,),
         reasoning=("Something appends it without looking whether it is there.",),

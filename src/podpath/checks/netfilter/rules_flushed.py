@@ -27,7 +27,7 @@ import re
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Repair
+from podpath.checks.finding import Finding, Repair, Severity
 from podpath.checks.firewall import statements_of
 from podpath.net.firewall import TypedRule
 from podpath.net.provenance import Span
@@ -62,7 +62,7 @@ def _list_flushes(case: Case) -> Iterator[Span]:
 def _report(spans: tuple[Span, ...]) -> Finding:
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim="The firewall was flushed or reloaded, which removes the rules of Docker, kube-proxy and CNI plugins as well.",
         evidence=spans,
         reasoning=("Docker and the portmap plugin write their chains once and do not put them back.",),

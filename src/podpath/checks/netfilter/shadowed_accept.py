@@ -38,7 +38,7 @@ from podpath.checks.coverage import (
     takes,
     takes_new,
 )
-from podpath.checks.finding import Ask, Finding, Repair
+from podpath.checks.finding import Ask, Finding, Repair, Severity
 from podpath.checks.firewall import ends, is_plain, lets_new_in, owner_of, tables_named
 from podpath.net.failures import FailureKind
 from podpath.node.case import Case
@@ -169,7 +169,7 @@ def _report_order(root: Chain, drop: Path, accept: Path, certainty: float) -> Fi
     counted = bool(drop.rule.packets) and accept.rule.packets == 0
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"Rule {drop.rule.position} of {drop.rule.chain}{way} takes with {target} what rule {accept.rule.position} of "
         f"{accept.rule.chain}{f' ({whose})' if whose else ''} below it would accept.",
         evidence=(drop.rule.span, accept.rule.span, *(rule.span for rule in drop.rules[:-1])),
@@ -196,7 +196,7 @@ def _report_asked(root: Chain, drop: Path, port: int, certainty: float) -> Findi
     whose = owner_of(drop.rule)
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"Rule {drop.rule.position} of {drop.rule.chain}{f' ({whose})' if whose else ''} ends packets to port {port} with "
         f"{target}, and no rule that is shown above it accepts them.",
         evidence=(drop.rule.span, *(rule.span for rule in drop.rules[:-1])),

@@ -27,7 +27,7 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.coverage import Asked, Maybe, Path, chains_in, covers, list_asked, list_paths, ports_of, roots
-from podpath.checks.finding import Ask, Finding, Repair
+from podpath.checks.finding import Ask, Finding, Repair, Severity
 from podpath.checks.firewall import owner_of, tables_named
 from podpath.node.case import Case
 from podpath.node.netfilter import Rule, Table
@@ -118,7 +118,7 @@ def _report(earlier: Rule, later: Rule, certainty: float) -> Finding:
     )
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"A DNAT rule to {_destination(earlier)} takes the packets that the rule to {_destination(later)} below it is for.",
         evidence=(earlier.span, later.span),
         reasoning=tuple(reasoning),

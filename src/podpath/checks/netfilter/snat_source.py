@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask, Finding
+from podpath.checks.finding import Ask, Finding, Severity
 from podpath.checks.firewall import chains_of
 from podpath.net.addresses import Address
 from podpath.node.case import Case
@@ -65,7 +65,7 @@ def _find_source(rule: Rule) -> Address | None:
 def _report(rule: Rule, source: Address) -> Finding:
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"A rule of {rule.chain} gives packets the source {source}, which no device of the host has.",
         evidence=(rule.span,),
         reasoning=("Replies to that address come to whoever has it.",),

@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Repair
+from podpath.checks.finding import Finding, Repair, Severity
 from podpath.checks.topology import known_sysctl
 from podpath.net.provenance import Known
 from podpath.node.case import Case
@@ -59,7 +59,7 @@ def check(case: Case) -> Iterator[Finding]:
         spans = (fact.span,) if on.span is None else (fact.span, on.span)
         yield Finding(
             check=NAME,
-            severity="fault",
+            severity=Severity.FAULT,
             claim=f"The host forwards, but not what comes in on {device} ({key} is 0).",
             evidence=spans,
             reasoning=("The kernel asks the device that a packet comes in on whether it may be forwarded.",),

@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Repair
+from podpath.checks.finding import Finding, Repair, Severity
 from podpath.checks.topology import known_sysctl
 from podpath.node.case import Case
 
@@ -47,7 +47,7 @@ def check(case: Case) -> Iterator[Finding]:
         return
     yield Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim="A file switches IPv4 forwarding off, and undoes what the container engine or the kubelet set.",
         evidence=tuple(dict.fromkeys((*(item.span for item in wanted), *live))),
         reasoning=("Without forwarding the host drops what containers and pods send to other hosts.",),

@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Repair
+from podpath.checks.finding import Finding, Repair, Severity
 from podpath.checks.said import find_said
 from podpath.checks.wanted import prefixes, read_word, wanted_devices
 from podpath.net.addresses import Prefix
@@ -55,7 +55,7 @@ def check(case: Case) -> Iterator[Finding]:
             networks = ", ".join(str(prefix) for _, prefix in near)
             yield Finding(
                 check=NAME,
-                severity="fault",
+                severity=Severity.FAULT,
                 claim=f"The configuration gives {wanted.device} the gateway {gateway}, which is not in its network {networks}.",
                 evidence=tuple(dict.fromkeys((setting.span, *masks, *(place.span for place, _ in near)))),
                 reasoning=("The kernel refuses a route by a gateway that is on no network of the device.",),

@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Repair
+from podpath.checks.finding import Finding, Repair, Severity
 from podpath.checks.said import Meaning, find_said, tell
 from podpath.checks.topology import find_attachments, known_sysctl
 from podpath.net.messages import MessageKind
@@ -56,7 +56,7 @@ def check(case: Case) -> Iterator[Finding]:
         return
     yield Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"The host does not forward packets ({KEY} is 0), so its pods reach nothing beyond it.",
         evidence=(switch.span,) if switch.span is not None else (),
         reasoning=(

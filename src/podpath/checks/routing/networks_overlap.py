@@ -27,7 +27,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.stated import is_inner_bridge, is_tunnel
 from podpath.node.case import Case
 from podpath.node.links import InterfaceAddress
@@ -47,7 +47,7 @@ def check(case: Case) -> Iterator[Finding]:
             continue
         yield Finding(
             check=NAME,
-            severity="fault",
+            severity=Severity.FAULT,
             claim=f"{one.link} ({one.prefix}) and {other.link} ({other.prefix}) are in networks that overlap.",
             evidence=(one.span, other.span),
             reasoning=("An address in both is looked for on one of them alone.",),

@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.said import find_said
 from podpath.checks.stated import is_inner_bridge, is_tunnel, uplinks
 from podpath.net.addresses import Prefix
@@ -86,7 +86,7 @@ def _own_networks(case: Case) -> Iterator[tuple[str, Prefix, Span]]:
 def _report(one: str, other: str, spans: tuple[Span, ...]) -> Finding:
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"The range of the {one} overlaps with that of {other}.",
         evidence=spans,
         reasoning=("An address in both is taken for one or the other, and never reached as the other.",),

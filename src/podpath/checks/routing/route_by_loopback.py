@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Repair
+from podpath.checks.finding import Finding, Repair, Severity
 from podpath.net.addresses import Prefix
 from podpath.node.case import Case
 
@@ -46,7 +46,7 @@ def check(case: Case) -> Iterator[Finding]:
                 continue
             yield Finding(
                 check=NAME,
-                severity="fault",
+                severity=Severity.FAULT,
                 claim=f"The route to {route.prefix} leads over lo, where packets go round until they are dropped.",
                 evidence=(route.span,),
                 reasoning=("lo gives back what it is given: the packet meets the same route again.",),

@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.said import find_said
 from podpath.net.messages import MessageKind
 from podpath.node.case import Case
@@ -46,7 +46,7 @@ def check(case: Case) -> Iterator[Finding]:
             continue
         yield Finding(
             check=NAME,
-            severity="fault",
+            severity=Severity.FAULT,
             claim=f"The kernel refuses a route: {error}.",
             evidence=(message.span,),
             reasoning=("What the command wanted is not in the routing table.",),

@@ -25,7 +25,7 @@ from collections.abc import Iterator
 from ipaddress import IPv4Network, ip_network
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.said import find_said
 from podpath.net.messages import MessageKind
 from podpath.node.case import Case
@@ -52,7 +52,7 @@ def check(case: Case) -> Iterator[Finding]:
             continue
         yield Finding(
             check=NAME,
-            severity="fault",
+            severity=Severity.FAULT,
             claim=f"A route to {prefix} is asked for, which the kernel refuses: a /{prefix.rpartition('/')[2]} there is {meant}.",
             evidence=(message.span, *refusals[:1]),
             reasoning=("The kernel takes only prefixes whose bits behind the length are zero.",),

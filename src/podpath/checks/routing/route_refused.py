@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.stated import statements_of
 from podpath.net.statements import RouteAnswer
 from podpath.node.case import Case
@@ -54,7 +54,7 @@ def check(case: Case) -> Iterator[Finding]:
         where = "" if stated.netns == "host" else f" in netns {stated.netns}"
         yield Finding(
             check=NAME,
-            severity="fault",
+            severity=Severity.FAULT,
             claim=claim.replace("The kernel", f"The kernel{where}", 1),
             evidence=(stated.span,),
             reasoning=("It is the kernel's own answer, with all rules and tables counted.",),

@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.node.case import Case
 
 CATEGORIES = (
@@ -51,7 +51,7 @@ def check(case: Case) -> Iterator[Finding]:
         device = best.nexthops[0].link
         yield Finding(
             check=NAME,
-            severity="fault",
+            severity=Severity.FAULT,
             claim=f"The host's default route leads over {device}, which has no carrier.",
             evidence=(best.span,),
             reasoning=("The kernel marks the route, and still takes it: none has a lower metric.",),

@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Repair
+from podpath.checks.finding import Finding, Repair, Severity
 from podpath.checks.topology import known_sysctl
 from podpath.net.provenance import Known
 from podpath.node.case import Case
@@ -57,7 +57,7 @@ def check(case: Case) -> Iterator[Finding]:
             continue
         yield Finding(
             check=NAME,
-            severity="fault",
+            severity=Severity.FAULT,
             claim=f"{device} ignores router advertisements, as the host forwards IPv6 and {key} is {fact.value}.",
             evidence=(fact.span, forwarding.span),
             reasoning=("A host that forwards takes advertisements only where accept_ra is 2.",),

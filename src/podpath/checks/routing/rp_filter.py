@@ -35,7 +35,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Repair
+from podpath.checks.finding import Finding, Repair, Severity
 from podpath.checks.topology import Attachment, best_routes, device_key, find_attachments, only_default_rules, strictest
 from podpath.net.addresses import Address
 from podpath.net.provenance import Known
@@ -96,7 +96,7 @@ def _report(attachment: Attachment, address: Address, mode: tuple[int, Known[str
     other = ", ".join(str(hop.link) for hop in route.nexthops)
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"The reverse-path filter drops what {address} sends: it comes in on {device}, and the way back is by {other}.",
         evidence=tuple(spans),
         reasoning=(

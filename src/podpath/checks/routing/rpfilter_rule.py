@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.said import find_said
 from podpath.net.messages import MessageKind
 from podpath.node.case import Case
@@ -49,7 +49,7 @@ def check(case: Case) -> Iterator[Finding]:
         told.add(device)
         yield Finding(
             check=NAME,
-            severity="fault",
+            severity=Severity.FAULT,
             claim=f"A reverse-path rule of the host's firewall drops what comes in on {device or 'a device'}.",
             evidence=(message.span,),
             reasoning=("The rule's own log shows the packet. It looks for the way back without marks and policy rules.",),

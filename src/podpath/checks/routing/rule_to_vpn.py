@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.stated import is_tunnel, spans_of
 from podpath.node.case import Case
 from podpath.node.node import Netns
@@ -72,7 +72,7 @@ def _report(rule: PolicyRule, defaults: list[Route], namespace: Netns) -> Findin
     where = "" if namespace.name == "host" else f" in netns {namespace.name}"
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"Rule {rule.priority}{where} sends what main knows only by its default route to table {rule.table}{by}.",
         evidence=spans_of((rule, *defaults)),
         reasoning=("Replies to clients in other subnets, and packets of containers, go there too.",),

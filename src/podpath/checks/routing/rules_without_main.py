@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Repair
+from podpath.checks.finding import Finding, Repair, Severity
 from podpath.node.case import Case
 from podpath.node.routing import MAIN
 
@@ -42,7 +42,7 @@ def check(case: Case) -> Iterator[Finding]:
             continue
         yield Finding(
             check=NAME,
-            severity="fault",
+            severity=Severity.FAULT,
             claim="No policy rule looks the main table up: its routes are not used.",
             evidence=tuple(rule.span for rule in listed if rule.span is not None),
             reasoning=("A packet is routed by the rules, in their order; main counts only where one names it.",),

@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Repair
+from podpath.checks.finding import Finding, Repair, Severity
 from podpath.net.addresses import Prefix
 from podpath.node.case import Case
 from podpath.node.node import Node
@@ -61,7 +61,7 @@ def _report(route: Route, hidden: Route) -> Finding:
     device, tunnel = route.nexthops[0].link, hidden.nexthops[0].link
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"The route to {route.prefix} over {device} hides a part of another node's {hidden.prefix} over {tunnel}.",
         evidence=tuple(span for span in (route.span, hidden.span) if span is not None),
         reasoning=(f"The longer prefix wins, and no address of this node is in {route.prefix}.",),

@@ -27,7 +27,7 @@ from collections.abc import Iterator
 from ipaddress import ip_address
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.node.case import Case
 from podpath.node.routing import LOCAL
 
@@ -56,7 +56,7 @@ def check(case: Case) -> Iterator[Finding]:
         return
     yield Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"The node holds the load balancer's address {', '.join(names)} on kube-ipvs0: packets from it are dropped.",
         evidence=tuple(spans),
         reasoning=("The kernel takes no packet from outside whose source is an address of its own.",),

@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask, Finding
+from podpath.checks.finding import Ask, Finding, Severity
 from podpath.checks.objects import see
 from podpath.net.complaints import End
 from podpath.net.failures import FailureKind
@@ -48,7 +48,7 @@ def check(case: Case) -> Iterator[Finding]:
         pools = see(case, *POOLS)
         yield Finding(
             check=NAME,
-            severity="fault",
+            severity=Severity.FAULT,
             claim=f"The LoadBalancer service {service.title} has no outer address: no controller gave it one.",
             evidence=(pending.line,),
             reasoning=("Kubernetes itself gives no such addresses: MetalLB, Cilium or a cloud's controller does.",),

@@ -25,7 +25,7 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.files import files_of
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.objects import Failure, failures, read_address
 from podpath.net.failures import FailureKind
 from podpath.net.settings import Setting, SettingsFile
@@ -84,7 +84,7 @@ def _is_local(word: str) -> bool:
 def _report(setting: Setting, asked: Failure, port: int) -> Finding:
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"The server of port {port} is configured for loopback alone, and {asked.dst} is asked.",
         evidence=(setting.span, asked.span),
         reasoning=("A socket on loopback takes nothing that comes from another network namespace or host.",),

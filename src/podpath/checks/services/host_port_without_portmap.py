@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.objects import PodView, pods
 from podpath.net.provenance import Span
 from podpath.net.trees import Tree
@@ -59,7 +59,7 @@ def check(case: Case) -> Iterator[Finding]:
 def _report(pod: PodView, port: Tree, plugins: str, line: Span) -> Finding:
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"{pod.seen.kind} {pod.seen.title} asks for hostPort {port.text}, but the CNI chain ({plugins}) has no portmap.",
         evidence=(port.line, line),
         reasoning=("The runtime hands port mappings to plugins that declare the capability; none of these does.",),

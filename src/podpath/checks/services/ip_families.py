@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.objects import PodView, Seen, chosen, read_address, see
 from podpath.net.provenance import Span
 from podpath.node.case import Case
@@ -57,7 +57,7 @@ def _report(service: Seen, family: str, pod: PodView, evidence: tuple[Span, ...]
     place = pod.seen.at("status", "podIP")
     return Finding(
         check=NAME,
-        severity="cause",
+        severity=Severity.CAUSE,
         claim=f"The service {service.title} is {family}, but its pod {pod.seen.name} has no {family} address.",
         evidence=(*evidence, *((place.line,) if place is not None else ())),
         reasoning=("A service has endpoints only of pods with an address of its family.",),

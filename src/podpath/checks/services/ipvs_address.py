@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Repair
+from podpath.checks.finding import Finding, Repair, Severity
 from podpath.checks.firewall import statements_of
 from podpath.net.firewall import VirtualServer
 from podpath.net.provenance import Span
@@ -49,7 +49,7 @@ def check(case: Case) -> Iterator[Finding]:
 def _report(one: VirtualServer, span: Span) -> Finding:
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"No device of the host has {one.address}, the address of a virtual service of IPVS.",
         evidence=(span,),
         reasoning=("IPVS takes packets at INPUT: those that the host holds for its own.",),

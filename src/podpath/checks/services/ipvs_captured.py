@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask, Finding, Repair
+from podpath.checks.finding import Ask, Finding, Repair, Severity
 from podpath.checks.stated import statements_of
 from podpath.net.addresses import Address
 from podpath.net.firewall import RealServer, VirtualServer
@@ -84,7 +84,7 @@ def _report_weight(one: RealServer, span: Span, seen: list[Sighting]) -> Finding
     server, service = endpoint(one.address, one.port), endpoint(one.service, one.service_port)
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"Connections still go to {server}, a server of {service} whose weight is 0 in IPVS: it takes no new ones.",
         evidence=(span, *(each.span for each in seen[:2])),
         reasoning=(
@@ -106,7 +106,7 @@ def _report_port(end: End, near: list[tuple[VirtualServer, Span]], seen: list[Si
     ports = ", ".join(str(one.port) for one, _ in near)
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"Connections go to {endpoint(*end)}, but IPVS has virtual services of that address at port {ports} only.",
         evidence=(near[0][1], *(each.span for each in seen[:2])),
         reasoning=("What no virtual service is for stays with the host itself.",),
@@ -128,7 +128,7 @@ def _report_empty(one: VirtualServer, span: Span, seen: list[Sighting]) -> Findi
     why = "no server" if not one.servers else "only servers of weight 0"
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"Connections to {service} get no answer: IPVS has {why} behind it.",
         evidence=(span, *(each.span for each in seen[:2])),
         reasoning=("A new connection goes to a server of weight above 0, and there is none.",),

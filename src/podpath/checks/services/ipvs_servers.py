@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask, Finding
+from podpath.checks.finding import Ask, Finding, Severity
 from podpath.checks.firewall import statements_of
 from podpath.net.failures import is_failure
 from podpath.net.firewall import VirtualServer
@@ -51,7 +51,7 @@ def _report(one: VirtualServer, span: Span, *, sure: bool) -> Finding:
     why = "has no real server" if not one.servers else f"has {one.servers} real servers, all of weight 0"
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"IPVS {why} behind {name}." if not one.servers else f"The virtual service {name} of IPVS {why}.",
         evidence=(span,),
         reasoning=("A new connection goes to a server of weight above 0, and there is none.",),

@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.objects import PodView, Seen, chosen, failures, see
 from podpath.net.trees import Tree
 from podpath.node.case import Case
@@ -55,7 +55,7 @@ def _report(case: Case, service: Seen, policy: Tree, found: list[PodView], lacki
     where = f"; {', '.join(node.name for node in lacking[:3])} has none of them" if lacking else ""
     return Finding(
         check=NAME,
-        severity="fault" if tried else "cause",
+        severity=Severity.FAULT if tried else Severity.CAUSE,
         claim=f"The service {service.title} is Local: only nodes with one of its pods take its traffic{where}.",
         evidence=(policy.line, *(failure.span for failure in tried[:2]), *(pod.seen.span for pod in found[:2])),
         reasoning=("A node without a pod of the service drops what comes for it.",),

@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.objects import Failure, failures, pods, see
 from podpath.net import protocols
 from podpath.net.provenance import Span
@@ -85,7 +85,7 @@ def _report(socket: Socket, span: Span, ours: list[Failure], wanted: Span | None
     asked = f"{refused[0].dst} was refused there" if refused else "it is asked for at another address"
     return Finding(
         check=NAME,
-        severity="fault" if refused else "cause",
+        severity=Severity.FAULT if refused else Severity.CAUSE,
         claim=f"Port {socket.port} is listened on at {socket.local} alone, and {asked}.",
         evidence=(span, *(failure.span for failure in tried[:2]), *((wanted,) if wanted is not None else ())),
         reasoning=("A socket on a loopback address takes only what its own network namespace sends.",),

@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.objects import Seen, see
 from podpath.net.failures import is_failure
 from podpath.node.case import Case
@@ -65,7 +65,7 @@ def _report_object(service: Seen, endpoints: Seen) -> Finding:
     clause = f": {len(unready)} are not ready" if unready else ""
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"The service {service.title} has no endpoints{clause}.",
         evidence=(line, service.span),
         reasoning=("No ready pod matches its selector, so there is nothing that its address could be rewritten to.",),
@@ -80,7 +80,7 @@ def _report(case: Case, service: Service, port: ServicePort) -> Finding:
     name = f"{service.namespace}/{service.name}" if service.namespace else service.name
     return Finding(
         check=NAME,
-        severity="cause" if tried else "fault",
+        severity=Severity.CAUSE if tried else Severity.FAULT,
         claim=f"The service {name} has no endpoints for port {port.port}.",
         evidence=(*((service.span,) if service.span is not None else ()), *(attempt.span for attempt in tried[:2])),
         reasoning=("No ready pod matches its selector, so there is nothing that its address could be rewritten to.",),

@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask, Finding, Repair
+from podpath.checks.finding import Ask, Finding, Repair, Severity
 from podpath.checks.firewall import chains_of, ends
 from podpath.checks.topology import option_values
 from podpath.node.case import Case
@@ -51,7 +51,7 @@ def check(case: Case) -> Iterator[Finding]:
 def _report(rule: Rule, service: str) -> Finding:
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"This node drops what comes for {service or 'a service'} with traffic policy Local: no pod of it runs here.",
         evidence=(rule.span,),
         reasoning=("Kube-proxy writes this rule where the policy forbids to go on to another node's pods.",),

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.objects import Failure, Seen, failures, see
 from podpath.net.trees import Tree
 from podpath.node.case import Case
@@ -58,7 +58,7 @@ def check(case: Case) -> Iterator[Finding]:
 def _report(service: Seen, outer: Tree, failure: Failure, right: str) -> Finding:
     return Finding(
         check=NAME,
-        severity="cause",
+        severity=Severity.CAUSE,
         claim=f"{failure.dst} was asked at port {failure.dport}, but the service {service.title} is at port {right} there.",
         evidence=(failure.span, outer.line),
         reasoning=("A node opens the nodePort, the cluster's address the port.",),

@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.objects import Seen, see
 from podpath.net.trees import Tree
 from podpath.node.case import Case
@@ -70,7 +70,7 @@ def _check_selector(policy: Seen, router: Tree, balanced: list[Seen]) -> Iterato
 def _report(claim: str, tree: Tree, mark: str) -> Finding:
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=claim,
         evidence=(tree.line,),
         reasoning=("An address that nobody announces is reached by nobody outside of the node.",),

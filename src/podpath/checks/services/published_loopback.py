@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.objects import Seen, failures, read_address, see
 from podpath.net.trees import Tree
 from podpath.node.case import Case
@@ -56,7 +56,7 @@ def _report(container: Seen, port: Tree, asked: str, *, sure: bool) -> Finding:
     host, number = port.text_at("hostIp"), port.text_at("hostPort")
     return Finding(
         check=NAME,
-        severity="fault" if sure else "cause",
+        severity=Severity.FAULT if sure else Severity.CAUSE,
         claim=f"The container {container.title} publishes port {number} on {host} alone, and {asked} was asked.",
         evidence=(port.line,),
         reasoning=("What is published on a loopback address is reached by the host itself only.",),

@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.objects import PodView, Seen, chosen, endpoints, is_near, is_without_endpoints, pods, see
 from podpath.node.case import Case
 
@@ -63,7 +63,7 @@ def _report(case: Case, service: Seen, wanted: Mapping[str, str], pod: PodView) 
         spans.append(found.span)
     return Finding(
         check=NAME,
-        severity="fault" if empty else "cause",
+        severity=Severity.FAULT if empty else Severity.CAUSE,
         claim=f"The service {service.title} selects {name}={wanted[name]}, but {pod.seen.kind} {pod.seen.name} has {has}.",
         evidence=tuple(spans),
         reasoning=("None of the pods shown has all labels of the selector, so the service has no endpoints.",),

@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask, Finding
+from podpath.checks.finding import Ask, Finding, Severity
 from podpath.checks.firewall import chains_of, ends
 from podpath.checks.topology import option_values
 from podpath.net.failures import is_failure
@@ -55,7 +55,7 @@ def check(case: Case) -> Iterator[Finding]:
 def _report(rule: Rule, service: str, *, sure: bool) -> Finding:
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"Kube-proxy rejects {service or 'a service'}, as it has no endpoints.",
         evidence=(rule.span,),
         reasoning=("Kube-proxy writes this rule where no ready pod stands behind the service.",),

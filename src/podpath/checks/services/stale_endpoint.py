@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.objects import Seen, chosen, is_near, see
 from podpath.net.trees import Tree
 from podpath.node.case import Case
@@ -62,7 +62,7 @@ def _report(found: Seen, address: Tree, pod: Seen) -> Finding:
     living = f"{pod.name}: {pod.text_at('status', 'podIP')}"
     return Finding(
         check=NAME,
-        severity="cause",
+        severity=Severity.CAUSE,
         claim=f"The endpoints of {found.title} have {address.text}, which none of the pods shown has ({living}).",
         evidence=(address.line, *((place.line,) if place is not None else ())),
         reasoning=("An address that no pod has answers nobody.",),

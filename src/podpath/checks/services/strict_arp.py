@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.objects import see
 from podpath.net.trees import Tree
 from podpath.node.case import Case
@@ -50,7 +50,7 @@ def check(case: Case) -> Iterator[Finding]:
 def _report(mode: Tree, strict: Tree) -> Finding:
     return Finding(
         check=NAME,
-        severity="cause",
+        severity=Severity.CAUSE,
         claim="kube-proxy runs in IPVS mode with strictARP false beside MetalLB: every node answers ARP for its addresses.",
         evidence=(strict.line, mode.line),
         reasoning=("MetalLB's layer 2 mode needs one node to answer; kube-ipvs0 has the address on all of them.",),

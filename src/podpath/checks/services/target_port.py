@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.objects import PodView, Seen, chosen, failures, see
 from podpath.net.trees import Tree
 from podpath.node.case import Case
@@ -74,7 +74,7 @@ def _report(service: Seen, target: Tree, pod: PodView, *, tried: bool) -> Findin
     has = f"only {declared}" if declared.strip(", ") else "none of that name"
     return Finding(
         check=NAME,
-        severity="fault" if sure else "cause",
+        severity=Severity.FAULT if sure else Severity.CAUSE,
         claim=f"The service {service.title} leads to port {target.text}, but {pod.seen.kind} {pod.seen.name} declares {has}.",
         evidence=(target.line, (shown or first).line),
         reasoning=(

@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.objects import Seen, is_near, see
 from podpath.net.trees import Tree
 from podpath.node.case import Case
@@ -47,7 +47,7 @@ def check(case: Case) -> Iterator[Finding]:
         name, value = next(iter(labels.fields.items()))
         yield Finding(
             check=NAME,
-            severity="fault",
+            severity=Severity.FAULT,
             claim=f"{twin[0].kind} {twin[0].name} and {seen.kind} {seen.name} both select {name}={value.text}.",
             evidence=(twin[1].fields[name].line, value.line),
             reasoning=("A service that selects this label has the pods of both as endpoints.",),

@@ -23,7 +23,7 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.files import files_of
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.objects import read_prefix
 from podpath.net.addresses import Prefix
 from podpath.net.settings import Setting
@@ -44,7 +44,7 @@ def check(case: Case) -> Iterator[Finding]:
                     continue
                 yield Finding(
                     check=NAME,
-                    severity="fault",
+                    severity=Severity.FAULT,
                     claim=f"Two peers of one WireGuard device are given {prefix}: the second takes it from the first.",
                     evidence=(first.span, setting.span),
                     reasoning=("A range belongs to one peer of a device alone.",),

@@ -27,7 +27,7 @@ from collections.abc import Iterator
 
 from podpath.checks.captured import Talks, count, quote
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask, Finding
+from podpath.checks.finding import Ask, Finding, Severity
 from podpath.net.addresses import Address
 from podpath.node.case import Case, Sighting
 
@@ -46,7 +46,7 @@ def look(case: Case, talks: Talks) -> Iterator[Finding]:
     elif wrong:
         yield Finding(
             check=NAME,
-            severity="note",
+            severity=Severity.NOTE,
             claim=f"{count(len(wrong), 'packet')} with a wrong checksum here: the network card sets it later, nothing is wrong.",
             evidence=quote(wrong[:1]),
             reasoning=("The kernel leaves checksums to the card; a capture sees the packet before that.",),
@@ -62,7 +62,7 @@ def _report_open(wrong: list[Sighting]) -> Finding:
     sender = wrong[0].packet.src
     return Finding(
         check=NAME,
-        severity="risk",
+        severity=Severity.RISK,
         claim=f"{count(len(wrong), 'packet')} with a wrong checksum, and the capture does not tell whether it was taken where "
         "they are sent: there it is normal, at the receiver they are dropped.",
         evidence=quote(wrong[:1]),

@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.stated import is_inner_bridge, uplinks
 from podpath.node.case import Case
 
@@ -47,7 +47,7 @@ def check(case: Case) -> Iterator[Finding]:
             continue
         yield Finding(
             check=NAME,
-            severity="fault",
+            severity=Severity.FAULT,
             claim=f"{link.name} sends packets of up to {link.mtu} bytes, which the way to other networks may not carry.",
             evidence=(link.span,),
             reasoning=("A device on the way with 1500 loses larger frames without a word.",),

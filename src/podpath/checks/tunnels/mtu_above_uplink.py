@@ -27,7 +27,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.stated import is_inner_bridge, uplinks
 from podpath.net.failures import FailureKind
 from podpath.node.case import Case
@@ -55,7 +55,7 @@ def check(case: Case) -> Iterator[Finding]:
         return
     yield Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"{wide.name} has an MTU of {wide.mtu}, and the host's uplink {narrow.name} only {narrow.mtu}.",
         evidence=tuple(link.span for link in (narrow, wide) if link.span is not None),
         reasoning=("What containers announce as their segment size does not fit the way to them.",),

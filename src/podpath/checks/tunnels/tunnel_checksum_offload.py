@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Repair
+from podpath.checks.finding import Finding, Repair, Severity
 from podpath.checks.stated import is_tunnel, statements_of
 from podpath.net.statements import Offload
 from podpath.node.case import Case
@@ -50,7 +50,7 @@ def check(case: Case) -> Iterator[Finding]:
         same = [other.span for one, other in on if one.link == offload.link]
         yield Finding(
             check=NAME,
-            severity="fault",
+            severity=Severity.FAULT,
             claim=f"{offload.link} leaves transmit checksums to an offload, which may spoil them.",
             evidence=tuple(dict.fromkeys((stated.span, *same))),
             reasoning=("Where the offload does not compute them, receivers drop what arrives, without a word.",),

@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.said import find_said
 from podpath.net.addresses import Address
 from podpath.net.messages import MessageKind
@@ -51,7 +51,7 @@ def check(case: Case) -> Iterator[Finding]:
         return
     yield Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim="The overlay takes 10.0.2.15 for the node's address, which every VirtualBox machine has on its NAT card.",
         evidence=tuple(dict.fromkeys(spans)),
         reasoning=("No other node can reach it, and each takes it for its own.",),

@@ -26,7 +26,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.stated import is_tunnel
 from podpath.net.provenance import Span
 from podpath.node.case import Case
@@ -56,7 +56,7 @@ def check(case: Case) -> Iterator[Finding]:
             continue
         yield Finding(
             check=NAME,
-            severity="fault",
+            severity=Severity.FAULT,
             claim=f"{mac} on {device} stands for {' and '.join(ends)}: two nodes have the same VTEP MAC.",
             evidence=tuple(ends.values()),
             reasoning=("A tunnel finds the node by the MAC: frames for one of them go to the other.",),

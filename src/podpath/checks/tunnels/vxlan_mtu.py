@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Repair
+from podpath.checks.finding import Finding, Repair, Severity
 from podpath.checks.topology import find_link
 from podpath.node.case import Case
 from podpath.node.change import SetLink
@@ -62,7 +62,7 @@ def _report(link: Link, below: Link, room: int) -> Finding:
     fitting = below.mtu - room
     return Finding(
         check=NAME,
-        severity="fault",
+        severity=Severity.FAULT,
         claim=f"{link.name} takes packets of {link.mtu} bytes; behind {room} of outer headers {below.name} carries {fitting}.",
         evidence=tuple(span for span in (link.span, below.span) if span is not None),
         reasoning=(f"A full packet becomes {link.mtu + room} bytes on {below.name}, whose MTU is {below.mtu}.",),

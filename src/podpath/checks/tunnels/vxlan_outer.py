@@ -30,7 +30,7 @@ from collections.abc import Iterator, Sequence
 from podpath.capture.observations import point_of
 from podpath.checks.captured import Talks, quote
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Repair
+from podpath.checks.finding import Finding, Repair, Severity
 from podpath.net import protocols
 from podpath.node.case import Case, Sighting
 
@@ -84,7 +84,7 @@ def _report_sums(found: Sequence[Sighting], count: int, *, shown: bool) -> Findi
     packet = found[0].packet
     return Finding(
         check=NAME,
-        severity="fault" if shown else "risk",
+        severity=Severity.FAULT if shown else Severity.RISK,
         claim=f"Tunnel packets from {packet.src} come in on {found[0].link} with wrong UDP checksums: {packet.dst} drops them.",
         evidence=quote(found),
         reasoning=(
@@ -106,7 +106,7 @@ def _report_fragments(found: Sequence[Sighting]) -> Finding:
     packet = found[0].packet
     return Finding(
         check=NAME,
-        severity="risk",
+        severity=Severity.RISK,
         claim=f"Tunnel packets from {packet.src} to {packet.dst} are sent in fragments: the tunnel's MTU is too large.",
         evidence=quote(found),
         reasoning=(f"{len(found)} fragments of outer packets are seen; networks that drop fragments lose full-sized packets.",),

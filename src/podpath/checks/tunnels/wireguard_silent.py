@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.stated import statements_of
 from podpath.net.statements import WireguardPeer
 from podpath.node.case import Case
@@ -47,7 +47,7 @@ def check(case: Case) -> Iterator[Finding]:
             continue
         yield Finding(
             check=NAME,
-            severity="fault",
+            severity=Severity.FAULT,
             claim=f"The WireGuard peer {peer.endpoint} on {peer.link} never answered: {peer.sent} sent, nothing received.",
             evidence=(stated.span,),
             reasoning=("Without a handshake the tunnel carries nothing.",),

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 
-from podpath.checks.finding import Finding
+from podpath.checks.finding import WEIGHTY, Finding
 from podpath.checks.registry import run_checks
 from podpath.datapath.conversations.conversation import converse
 from podpath.datapath.tracing.trace import Conversation
@@ -149,7 +149,7 @@ def _explain_faults(bad: Case, good: Case, differences: Sequence[Difference], ex
     """Explain what checks find on this node and not on the other one, as far as it goes away with what differs."""
     known = {finding.check for finding in run_checks(good)}
     for finding in run_checks(bad):
-        weighty = finding.severity in ("cause", "fault") and finding.certainty == 1
+        weighty = finding.severity in WEIGHTY and finding.certainty == 1
         if not weighty or finding.check in known:
             continue
         cures = partial(_lacks, bad, finding)
