@@ -132,6 +132,9 @@ class MessageKind(StrEnum):
     RESOLVER_IS_LOOPBACK = "resolver is loopback"
     NAME_SERVER_NOT_BOUND = "name server not bound"
     NAME_FAILS = "name fails"
+    LEASE_NOT_SERVED = "lease not served"
+    CGROUP_DRIVERS_DIFFER = "cgroup drivers differ"
+    BGP_SWITCHED_OFF = "bgp switched off"
     ANSWERED_BY_CLUSTER = "answered by cluster"
 
     # Meshes and TLS

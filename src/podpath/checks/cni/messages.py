@@ -476,4 +476,21 @@ ROWS: tuple[MessageCheck, ...] = (
         fix="Make the network anew with a gateway of its own range.",
         references="ip-route(8)",
     ),
+    MessageCheck(
+        name="cgroup-drivers",
+        title="the kubelet and the container runtime use different cgroup drivers.",
+        kinds=(Kind.CGROUP_DRIVERS_DIFFER,),
+        categories=(Category.OTHER, Category.CNI_AGENT),
+        claim="The kubelet and the container runtime use different cgroup drivers, so no sandbox is made.",
+        breaks="every pod of the node, the API server of a new cluster included",
+        cure="set the same driver for both, systemd where systemd runs",
+        commands=("containerd config dump | grep SystemdCgroup; grep cgroupDriver /var/lib/kubelet/config.yaml",),
+        what="`expected cgroupsPath to be of format \"slice:prefix:name\"` is runc's with systemd's driver, given a path of "
+        "cgroupfs.",
+        why="The kubelet names the cgroup of each pod in its own driver's form, which the runtime with another driver refuses.",
+        confirm="crictl info | grep -i cgroup; grep cgroupDriver /var/lib/kubelet/config.yaml",
+        fix="SystemdCgroup = true in containerd's config.toml (or native.cgroupdriver=systemd for Docker) and cgroupDriver: "
+        "systemd for the kubelet; restart both.",
+        references="Kubernetes, Configuring a cgroup driver",
+    ),
 )

@@ -430,7 +430,7 @@ ROWS: tuple[MessageCheck, ...] = (
         references="ip-link(8), vf",
     ),
     MessageCheck(
-        name="bond-slave-down",
+        name="bond-link-lost",
         title="a bond lost one of its links.",
         kinds=(Kind.BOND_SLAVE_DOWN,),
         categories=(Category.BONDING, Category.LINK_DOWN),
@@ -548,5 +548,24 @@ ROWS: tuple[MessageCheck, ...] = (
         confirm="ip link show master BRIDGE | grep -c mtu",
         fix="Use several networks, or remove containers that are not needed.",
         references="net/bridge/br_if.c, find_portno",
+    ),
+    MessageCheck(
+        name="lease-not-served",
+        title="a DHCP server does not serve a device of its own.",
+        kinds=(Kind.LEASE_NOT_SERVED,),
+        categories=(Category.NO_LISTENER, Category.NETWORK_MANAGER, Category.IPAM),
+        claim="The DHCP server does not serve {device}{address}: no subnet of its file is that device's network.",
+        values=(Value("device", default="any device"), Value("address", frame=ASIDE)),
+        breaks="leases for the clients on that device",
+        cure="give the device an address of the subnet that it is to serve, before the server starts",
+        commands=("ip -br addr; dhcpd -t",),
+        what="`No subnet declaration for eth1 (169.254.1.175)` and `Not configured to listen on any interfaces!` are dhcpd's; "
+        "`DHCP packet received on eth1 which has no address` is dnsmasq's.",
+        why="A DHCP server finds the subnet to serve by the address of the device that a request comes in by. The device has "
+        "none, or one of another network, since nothing configures it or the server starts before it.",
+        confirm="ip -br addr; grep -A3 subnet /etc/dhcp/dhcpd.conf; grep -rn INTERFACES /etc/default /etc/sysconfig",
+        fix="Configure the device's address (interfaces, netplan, NetworkManager), start the server after it, or declare the "
+        "subnet that the device is in.",
+        references="dhcpd.conf(5), dnsmasq(8)",
     ),
 )

@@ -177,4 +177,21 @@ ROWS: tuple[MessageCheck, ...] = (
         fix="Mend what the line names.",
         references="keepalived.conf(5)",
     ),
+    MessageCheck(
+        name="bgp-switched-off",
+        title="BGP is switched off in the agents that are to announce by it.",
+        kinds=(Kind.BGP_SWITCHED_OFF,),
+        categories=(Category.ROUTE_DISTRIBUTION, Category.LOAD_BALANCER),
+        claim="Cilium's agents run without their BGP control plane, so they announce nothing.",
+        breaks="addresses of load balancers and pods that routers are to learn",
+        cure="enable it, and restart operator and agents so that they take the configuration",
+        commands=("kubectl -n kube-system get cm cilium-config -o yaml | grep bgp",),
+        what="`cilium bgp peers` answers `BGP Control Plane is disabled`.",
+        why="Policies of BGP are only objects until an agent with bgpControlPlane.enabled reads them. Operator and agents read "
+        "their configuration when they start: those from before a change still run with the old one.",
+        confirm="cilium bgp peers; cilium config view | grep bgp; kubectl -n kube-system get pods -l k8s-app=cilium",
+        fix="helm upgrade ... --set bgpControlPlane.enabled=true; kubectl -n kube-system rollout restart ds/cilium "
+        "deploy/cilium-operator",
+        references="Cilium, BGP Control Plane",
+    ),
 )

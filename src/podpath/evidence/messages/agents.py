@@ -190,5 +190,6 @@ ROWS: tuple[Row, ...] = (
         "overlaps with",
         r"[Ii][Pp] ?[Pp]ool.{0,60}? overlaps with (?:another |existing )?(?:IPPool|pool|CIDR|cluster)",
     ),
+    make_row(MessageKind.BGP_SWITCHED_OFF, "BGP Control Plane is disabled"),
 )
 """A pod that cannot reach its own agent says so in many spellings; which agent it is stands in its socket or its file."""

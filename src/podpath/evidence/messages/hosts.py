@@ -60,4 +60,15 @@ ROWS: tuple[Row, ...] = (
     make_row(MessageKind.CHILD_NETWORK, '"Driver": "', r"\"Driver\": \"(?P<driver>macvlan|ipvlan)\""),
     make_row(MessageKind.CHILD_NETWORK, '"type"', r"\"type\": ?\"(?P<driver>macvlan|ipvlan)\""),
     make_row(MessageKind.CHILD_NETWORK, "driver: ", r"^\s*driver: (?P<driver>macvlan|ipvlan)\s*$"),
+    make_row(
+        MessageKind.LEASE_NOT_SERVED,
+        "No subnet declaration for ",
+        r"No subnet declaration for (?P<device>[\w.:-]+) \((?P<address>[^)]*)\)",
+    ),
+    make_row(MessageKind.LEASE_NOT_SERVED, "Not configured to listen on any interfaces"),
+    make_row(
+        MessageKind.LEASE_NOT_SERVED,
+        " which has no address",
+        r"DHCP packet received on (?P<device>[\w.-]+) which has no address",
+    ),
 )

@@ -262,4 +262,5 @@ ROWS: tuple[Row, ...] = (
         "failed to run Kubelet",
         r"failed to run Kubelet: (?P<error>[^\"]{3,120})",
     ),
+    make_row(MessageKind.CGROUP_DRIVERS_DIFFER, "expected cgroupsPath to be of format"),
 )
