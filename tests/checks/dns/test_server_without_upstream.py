@@ -47,6 +47,7 @@ def test_what_asks_nobody_is_quoted(path: str, text: str, decisive: str) -> None
     [
         ("/etc/dnsmasq.conf", "no-resolv\nserver=10.0.0.1"),
         ("/etc/dnsmasq.conf", "server=127.0.0.1#5353\ndomain-needed"),
+        ("/etc/dnsmasq.conf", "server=127.0.0.1\nlisten-address=10.0.0.5"),
         (NAMED, "options {\n  forwarders { 10.0.0.1; };\n  allow-recursion { localhost; 10.0.0.0/24; };\n};"),
         (UNBOUND, "server:\n  do-not-query-localhost: no\nforward-zone:\n  forward-addr: 127.0.0.1@5353"),
         ("/etc/systemd/resolved.conf", "[Resolve]\nDNS=10.0.0.1"),

@@ -48,7 +48,11 @@ def check(case: Case) -> Iterator[Finding]:
     for file in case.files:
         for setting, upstream in _upstreams(file):
             address = read_address(upstream)
-            if address is not None and (upstream in own or (address.is_loopback and file.kind != "unbound")):
+            if (
+                address is not None
+                and _listens(file, upstream)
+                and (upstream in own or (address.is_loopback and file.kind != "unbound"))
+            ):
                 yield _report(
                     f"The name server forwards to {upstream}, which is itself.", setting, upstream, failed, certain=True
                 )
@@ -66,6 +70,12 @@ def check(case: Case) -> Iterator[Finding]:
             if setting.value == "no":
                 yield _report("BIND is told not to look up names of others (recursion no).", setting, "no", failed)
         yield from _check_asking(file, failed)
+
+
+def _listens(file: SettingsFile, address: str) -> bool:
+    """Tell whether the server may listen there: where its file names addresses, another server may have the others."""
+    words = [word for one in file.all("listen-address") for word in one.words] + [one.name for one in file.within("listen-on")]
+    return not words or address in words or "any" in words
 
 
 def _upstreams(file: SettingsFile) -> Iterator[tuple[Setting, str]]:
