@@ -33,6 +33,7 @@ from podpath.diagnosis.ranking import rank_findings
 from podpath.diagnosis.resting import is_made_up
 from podpath.diagnosis.symptoms import Symptom, collect_symptoms
 from podpath.diagnosis.verdict import Verdict
+from podpath.diagnosis.without_guesses import lower_guessed
 from podpath.diagnosis.worlds import DEVIATIONS, LIMIT, Judgement, World, judge
 from podpath.net.probe import Probe
 from podpath.node.case import Case, Unplaced
@@ -57,7 +58,8 @@ def diagnose(case: Case, probes: tuple[Probe, ...] = (), good: Case | None = Non
     if broken.suspected and not broken.faults:
         concluded = doubt(concluded)
     told = {finding.check for finding in concluded.causes} - {name for names in CHAINED.values() for name in names}
-    findings = merge_checks((*concluded.causes, *concluded.possible), tuple(run_checks(case, told)))
+    checked = lower_guessed(case, tuple(run_checks(case, told)))
+    findings = merge_checks((*concluded.causes, *concluded.possible), checked)
     findings = tuple(prove_check(case, finding, flows) for finding in findings)
     findings = add_captured(add_observations(findings, concluded.judgements), look_at_captures(case), concluded)
     findings = add_counters(findings, case.node)

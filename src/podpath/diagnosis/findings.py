@@ -22,6 +22,7 @@ from podpath.diagnosis.repairs import PREVENTIONS, list_repairs
 from podpath.diagnosis.repairs_rules import move_to
 from podpath.diagnosis.resting import find_guesses
 from podpath.diagnosis.symptoms import Symptom
+from podpath.diagnosis.without_guesses import describe_cure
 from podpath.diagnosis.worlds import Judgement, Supposition
 from podpath.net.probe import Probe
 from podpath.net.provenance import Span
@@ -61,17 +62,12 @@ def _make(explanation: Explanation, cause: Cause, judged: Sequence[Judgement], p
         evidence=tuple(dict.fromkeys((*evidence[:1], *(rule.span for rule in _moved(repairs)), *evidence[1:]))),
         reasoning=(*_stories(cause), *_supposed(stated), *_where_it_works(differences)),
         breaks=tuple(dict.fromkeys(judgement.symptom.words for judgement in judged)),
-        repairs=tuple(map(_describe, repairs)) if rests_on else repairs,
+        repairs=tuple(map(describe_cure, repairs)) if rests_on else repairs,
         rests_on=rests_on,
         prevention=PREVENTIONS.get(cause.check, ""),
         marks=marks_of(cause),
         shown_by=cause.branch,
     )
-
-
-def _describe(repair: Repair) -> Repair:
-    """Return a cure as a description: nobody runs a command for a thing that may not be there, and its proof shares the guess."""
-    return Repair(title=repair.title, commands=())
 
 
 def _moved(repairs: Sequence[Repair]) -> Iterator[Rule]:
@@ -175,7 +171,8 @@ def merge_checks(causes: Sequence[Finding], found: Sequence[Finding]) -> tuple[F
     told: list[Finding] = []
     rest = list(found)
     for cause in causes:
-        better = next((finding for name in CHAINED.get(cause.check, ()) for finding in rest if finding.check == name), None)
+        stated = [finding for finding in rest if not finding.rests_on]
+        better = next((finding for name in CHAINED.get(cause.check, ()) for finding in stated if finding.check == name), None)
         if better is not None:
             rest.remove(better)
             cause = _take_over(better, cause)  # noqa: PLW2901  # the same cause, better told
@@ -198,7 +195,7 @@ def _blame_duplicates(found: list[Finding], causes: Sequence[Finding]) -> list[F
     """Let an address that two pods have take the place of what ended a connection to it: it went to the other one."""
     told: list[Finding] = []
     for cause in causes:
-        twice = (finding for finding in found if finding.check == duplicate_address.NAME)
+        twice = (finding for finding in found if finding.check == duplicate_address.NAME and not finding.rests_on)
         better = next((one for one in twice if any(f" {mark}" in item for mark in one.marks for item in cause.breaks)), None)
         if better is not None:
             found.remove(better)

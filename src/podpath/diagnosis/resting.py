@@ -14,7 +14,9 @@ from podpath.checks.cause import Cause
 from podpath.datapath.tracing.trace import Conversation, Dropped, Rejected, Step, Trace
 from podpath.net.addresses import Address
 from podpath.net.probe import Probe
-from podpath.net.provenance import Inferred
+from podpath.net.provenance import Inferred, Known
+from podpath.node.links import Link
+from podpath.node.netfilter import InterfaceMatch
 from podpath.node.node import HOST, Node
 
 ROUTING = frozenset({"route input", "route output", "reroute"})
@@ -70,8 +72,31 @@ def _behind_decision(node: Node, probe: Probe, cause: Cause) -> Iterator[Inferre
         _guess(step.rests_on),
         _guess(namespace.inferred) if namespace is not None else None,
         *(stand_ins.get(end) for end in (step.before.src, step.before.dst) if end not in ends),
+        _named_by_rule(node, cause),
     )
     yield from (guess for guess in guesses if guess is not None)
+
+
+def _named_by_rule(node: Node, cause: Cause) -> Inferred | None:
+    """Return the guess of a device that the deciding rule goes by and whose name no output shows."""
+    rule = cause.place.rule if cause.place is not None else None
+    if rule is None or not (rule.in_link or rule.out_link):
+        return None
+    passed = {step.link for step in cause.trace.steps if step.netns == cause.step.netns}
+    namespace = node.namespaces.get(cause.step.netns)
+    links = [link for link in namespace.links.items if link.name in passed] if namespace is not None else []
+    asked = [match for match in (rule.in_link, rule.out_link) if match is not None]
+    guesses = (_guess_of_name(match, link) for link in links for match in asked)
+    return next((guess for guess in guesses if guess is not None), None)
+
+
+def _guess_of_name(match: InterfaceMatch, link: Link) -> Inferred | None:
+    """Return the guess by which a selector holds for a device: its name is made up, or it is named and but stands for a pod's."""
+    same = link.name.startswith(match.name) if match.wildcard else link.name == match.name
+    if same is match.negated:
+        return None
+    paired = link.peer.inferred if isinstance(link.peer, Known) and not match.wildcard and same else None
+    return _guess(link.inferred) or _guess(paired)
 
 
 def _guessed_addresses(node: Node) -> Mapping[Address, Inferred]:

@@ -21,6 +21,7 @@ from podpath.datapath.tracing.frames import with_macs
 from podpath.datapath.tracing.paths import Next
 from podpath.datapath.tracing.trace import Dropped
 from podpath.datapath.walk import settings
+from podpath.datapath.walk.not_modelled import boundary
 from podpath.datapath.walk.skb import Skb, Walk
 from podpath.net.provenance import Fact, Known, Option, Unknown
 from podpath.node.links import Link
@@ -118,6 +119,8 @@ def _redirect(walk: Walk, skb: Skb, namespace: Namespace, bridge: Link) -> Next:
         return _refuse(walk, skb, decided)
     if destination is not None and destination.link is bridge and decided.path == "forward":
         found = resolve(walk, namespace, bridge, destination, packet)
+        if found.unseen is not None:
+            return boundary(walk, skb, "unseen namespace", found.unseen, packet.dst)
         if found.failed or found.mac is None:
             walk.step("neighbour", skb, FINISH, packet, "reject", found.reason, spans=found.spans)
             return reject(walk, skb, "neighbour failed", "icmp-host-unreachable")

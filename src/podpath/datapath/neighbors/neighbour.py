@@ -45,6 +45,8 @@ class Resolution(NamedTuple):
     """The sender address of the ARP request."""
     rests_on: Inferred | None = None
     """How the entry, or the address of who answers, is known, where no listing states it."""
+    unseen: str | None = None
+    """A namespace that may have the address and is itself but a guess: whether anybody answers is not known."""
 
 
 def _needs_arp(link: Link) -> bool:
@@ -167,7 +169,10 @@ def _presume(
     guessed = destination.route is not None and bool(destination.route.inferred) and destination.gateway is None
     partial = [item for item in around.stations if not walk.engine.namespace(item.netns).netns.addresses.complete]
     if partial and (destination.gateway is not None or guessed or not around.exits):
-        return _answered(walk, partial[0], target, entry)
+        shown = [item for item in partial if not walk.engine.namespace(item.netns).may_own(target)]
+        if shown:
+            return _answered(walk, shown[0], target, entry)
+        return Resolution(None, reasons.NobodyAnswers(target, link.name), unseen=partial[0].netns)
     unseen = is_bridge(link) and not namespace.netns.links.complete
     if around.exits or unseen or _has_spoken(walk, namespace, link, target):
         mac = outside_mac(namespace, link, target)

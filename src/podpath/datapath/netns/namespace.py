@@ -122,6 +122,14 @@ class Namespace:
         found = table.lookup(address.value, 0, None, ()) if table is not None else None
         return found is not None and not found.error and found.type == "local"
 
+    def may_own(self, address: Address) -> bool:
+        """Tell whether nothing says if packets for the address are delivered here: the namespace itself is but a guess.
+
+        Such a namespace answers and routes for no address that no line shows in it: what it does with one is not known.
+        """
+        guessed = self.netns.inferred is not None and self.netns.inferred.is_guess
+        return guessed and not self.netns.addresses.complete and not self.has_local(address)
+
     def owns(self, address: Address) -> bool:
         """Tell whether the address is on one of the namespace's devices (`inet_lookup_ifaddr_rcu`)."""
         return address in self.addresses

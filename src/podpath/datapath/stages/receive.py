@@ -121,6 +121,8 @@ def route(walk: Walk, skb: Skb) -> Next:
     if skb.packet.dst.is_multicast:
         return boundary(walk, skb, "multicast delivery")
     namespace = walk.engine.namespace(skb.netns.name)
+    if namespace.may_own(skb.packet.dst):
+        return boundary(walk, skb, "unseen namespace", namespace.name, skb.packet.dst)
     decided = route_input(walk, namespace, flow_of(skb, link), link)
     return _record(walk, skb, link, decided)
 

@@ -16,6 +16,7 @@ from podpath.datapath.routing.reasons import drop_reason
 from podpath.datapath.tracing.frames import BROADCAST, with_macs
 from podpath.datapath.tracing.paths import EMIT, Next
 from podpath.datapath.tracing.trace import Dropped, Rejected
+from podpath.datapath.walk.not_modelled import boundary
 from podpath.datapath.walk.skb import Skb, Walk
 
 FRAGMENT = "net/ipv4/ip_output.c:ip_fragment v6.12"
@@ -53,6 +54,8 @@ def find_neighbour(walk: Walk, skb: Skb) -> Next:
         skb.packet = with_macs(before, namespace.mac(link), BROADCAST)
         return None
     found = resolve(walk, namespace, link, destination, before)
+    if found.unseen is not None:
+        return boundary(walk, skb, "unseen namespace", found.unseen, destination.gateway or before.dst)
     if found.failed:
         return _unreachable(walk, skb, found)
     walk.resolved.add((namespace.name, link.name, destination.gateway or before.dst))

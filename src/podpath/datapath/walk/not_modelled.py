@@ -37,6 +37,11 @@ _ENDS = (
     Boundary(
         "Cilium NodePort", "Cilium's translation of services for packets from outside is not modelled", "cilium service list"
     ),
+    Boundary(
+        "unseen namespace",
+        "no output shows what a namespace that is only inferred owns, answers for and routes",
+        "nsenter -t PID -n ip addr; ip neigh; ip route",
+    ),
     Boundary("IPVS", "IPVS schedules packets for its services at LOCAL_IN; its connections are not modelled", "ipvsadm -Ln"),
 )
 

@@ -13,6 +13,7 @@ DETAILS = {
     "circle": "{0} is reached from within a tunnel",
     "IPVS": "{0} is on {1}",
     "OpenFlow": "{0} is a port of a switch that ovs-vsctl show would name",
+    "unseen namespace": "{0} may have {1}",
     "tunnel": "{0} is of kind {1}",
     "VLAN over an inner device": "{0} on {1}",
 }
