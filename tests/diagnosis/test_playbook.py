@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from podpath.diagnosis.clues import Shown, list_clues
 from podpath.diagnosis.diagnose import diagnose
 from podpath.diagnosis.holdings import Holding
 from podpath.diagnosis.playbook import MOST, ask_expert, fill, fill_words, is_asked, is_held, weigh
@@ -15,11 +16,13 @@ from podpath.diagnosis.verdict import Verdict
 from podpath.net.addresses import Address
 from podpath.net.complaints import Complaint, End
 from podpath.net.failures import FailureKind
+from podpath.net.provenance import Listing
 from podpath.net.technologies import Technology
 from podpath.node.case import Case
+from podpath.node.routing import DEFAULT_RULES
 from tests.checks.nodes import netns, node, span
 
-EMPTY = Case(node=node(netns("host")))
+EMPTY = Case(node=node(replace(netns("host"), netfilter={})))
 
 
 def complain(*mentions: Technology, works: bool = False, **said: object) -> Case:
@@ -43,11 +46,45 @@ def complain(*mentions: Technology, works: bool = False, **said: object) -> Case
         (complain(failure=FailureKind.SOMETIMES), "conntrack -S"),
         (complain(Technology.SECOND_INTERFACE, failure=FailureKind.TIMEOUT), "ip rule"),
         (complain(source=End.POD, target=End.SERVICE, same_node=True, failure=FailureKind.TIMEOUT), "br_netfilter"),
+        (complain(Technology.VANISHES), "NetworkManager"),
+        (complain(Technology.RENAMED), "udev"),
+        (complain(Technology.LIMIT), "ulimit"),
+        (complain(Technology.DUPLICATE), "arping"),
+        (complain(Technology.SOURCE_LOST), "MASQUERADE"),
+        (complain(Technology.ACROSS, failure=FailureKind.TIMEOUT), "security-groups"),
+        (complain(Technology.HEALTH_CHECK, Technology.AWS), "healthz"),
+        (complain(Technology.EXTERNAL_NAME, failure=FailureKind.NAME_NOT_RESOLVED), "forward"),
+        (complain(Technology.HTTP_ERROR, Technology.AFTER_DEPLOY, failure=FailureKind.ERROR_ANSWER), "kubectl logs"),
+        (complain(Technology.LOCALHOST, Technology.NODE_PORT, failure=FailureKind.TIMEOUT), "route_localnet"),
+        (complain(Technology.CRASH_LOOP, failure=FailureKind.NOT_STARTED), "--previous"),
+        (complain(Technology.CABLE), "ethtool"),
+        (complain(Technology.MODULE), "lsmod"),
+        (complain(Technology.SCRIPT), "cat -A"),
     ],
 )
 def test_expert_asks_for_what_the_clues_speak_for(case: Case, word: str) -> None:
     """Among the first three questions is the one that an expert asks there."""
     assert any(word in question.ask for question in ask_expert(case)[:3])
+
+
+def test_rules_are_asked_for_late_where_nothing_points_to_filtering() -> None:
+    """Names that fail are asked about first; where a port is refused or rules are spoken of, the rules are."""
+    rules = next(play.ask for play in PLAYS if play.otherwise)
+    names = ask_expert(complain(failure=FailureKind.NAME_NOT_RESOLVED, source=End.POD))[:3]
+    refused = ask_expert(complain(Technology.UFW, failure=FailureKind.REFUSED, source=End.OUTSIDE, target=End.NODE_PORT))[:3]
+
+    assert (False, True) == (rules in {one.ask for one in names}, rules in {one.ask for one in refused})
+
+
+def test_what_is_shown_in_part_is_a_clue() -> None:
+    """A policy rule that somebody pasted makes an expert ask who writes rules, and what their tables hold."""
+    shown = replace(
+        netns("host"), rules=Listing((replace(DEFAULT_RULES[4][0], span=span("0: from all lookup local")),), False, "")
+    )
+    case = replace(complain(), node=node(shown))
+
+    assert Shown.POLICY_RULES in list_clues(case)
+    assert any("ip monitor rule" in question.ask for question in ask_expert(case)[:3])
 
 
 def test_nothing_is_asked_for_that_is_held() -> None:

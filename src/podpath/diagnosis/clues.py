@@ -42,7 +42,21 @@ class Contrast(StrEnum):
     PING_FAILS = "ping fails"
 
 
-Clue = FailureKind | Road | Contrast | Technology
+class Shown(StrEnum):
+    """What outputs show in part: an expert asks on from what somebody thought worth showing."""
+
+    RULES = "rules of a firewall"
+    NAT = "rules that translate"
+    POLICY_RULES = "policy rules"
+    IPV6 = "routes or addresses of IPv6"
+    CONNTRACK = "entries of conntrack"
+    DISAGREEMENT = "outputs that disagree"
+    LINES = "lines of logs that name a fault"
+    SYSCTLS = "sysctls"
+    FORWARDS = "a switch of forwarding"
+
+
+Clue = FailureKind | Road | Contrast | Technology | Shown
 
 DNS_PORT = 53
 _WORKLOADS = frozenset({End.POD, End.CONTAINER})
@@ -68,6 +82,7 @@ def list_clues(case: Case) -> frozenset[Clue]:
             clues |= set(_of_attempt(attempt, case.node))
     clues |= {one.result for one in case.unplaced if isinstance(one.result, FailureKind)}
     clues |= set(_contrasts(case))
+    clues |= set(_shown(case))
     clues |= {road for mention, road in _SPOKEN.items() if mention in case.mentions}
     clues |= {FailureKind.NAME_NOT_RESOLVED} if clues & NAMES else set()
     return frozenset(clues)
@@ -137,6 +152,30 @@ def _contrasts(case: Case) -> Iterator[Clue]:
         yield Contrast.PING_FAILS
     if any(one.works for one in case.complaints):
         yield Contrast.SOME_WORK
+
+
+def _shown(case: Case) -> Iterator[Clue]:
+    """Yield what the outputs of any namespace show, whole or in part."""
+    spaces = case.node.namespaces.values()
+    tables = [table for netns in spaces for netfilter in netns.netfilter.values() for table in netfilter.tables]
+    if any(table.name != "nat" for table in tables) or any(netns.nftables.items for netns in spaces):
+        yield Shown.RULES
+    if any(table.name == "nat" for table in tables):
+        yield Shown.NAT
+    if any(rule.span is not None for netns in spaces for rule in netns.rules.items):
+        yield Shown.POLICY_RULES
+    if any(route.span is not None and route.prefix.family == 6 for netns in spaces for route in netns.routes.items):
+        yield Shown.IPV6
+    if any(netns.conntrack.items for netns in spaces):
+        yield Shown.CONNTRACK
+    if case.contradictions:
+        yield Shown.DISAGREEMENT
+    if case.messages:
+        yield Shown.LINES
+    if any(netns.sysctls for netns in spaces):
+        yield Shown.SYSCTLS
+    if any(key.endswith((".ip_forward", ".forwarding")) for netns in spaces for key in netns.sysctls):
+        yield Shown.FORWARDS
 
 
 def _pings(tried: Iterable[tuple[bool, int | None]]) -> set[bool]:

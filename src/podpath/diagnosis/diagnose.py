@@ -25,7 +25,7 @@ from podpath.diagnosis.difference.nodes import compare_nodes
 from podpath.diagnosis.findings import CHAINED, merge_checks
 from podpath.diagnosis.fit import Fit
 from podpath.diagnosis.flows import OUTSIDE, list_flows, suggest_probes
-from podpath.diagnosis.forbids import Forbids
+from podpath.diagnosis.forbids import Forbids, NothingWalked
 from podpath.diagnosis.meeting import add_observations, find_partings
 from podpath.diagnosis.playbook import ask_expert, is_asked
 from podpath.diagnosis.questions import ask_for_clearance, ask_for_ends, ask_for_findings
@@ -106,22 +106,28 @@ def _questions(
     concluded: Conclusion,
     unplaced: Sequence[Unplaced],
 ) -> tuple[Question, ...]:
-    """Return what to ask next, the most telling first; commands that are asked for once are not asked for again."""
+    """Return what to ask next, the most telling first; commands that are asked for once are not asked for again.
+
+    Where prose speaks of something, and nothing that it says is understood as a failure, the connection is asked for first.
+    """
     verdict, findings, forbids = told
     if verdict is Verdict.FAULT:
         return concluded.questions
-    asked = ask_expert(case) if is_asked(case) else ()
+    clearing = ask_for_clearance(forbids)
+    unheard = not is_asked(case) and bool(case.mentions) and any(isinstance(one, NothingWalked) for one in forbids)
+    asked = ask_expert(case) if unheard or is_asked(case) else ()
     assumed = _list_assumed(case, findings, concluded)
     settling = (*(() if assumed else concluded.questions), *ask_for_findings(findings))
     leading = asked[:LEADING] if assumed else asked
     questions = (
         *settling[:1],
+        *(clearing[:1] if unheard else ()),
         *leading,
         *settling[1:],
         *assumed,
         *asked,
         *ask_for_ends(unplaced),
-        *ask_for_clearance(forbids),
+        *clearing,
     )
     return tuple({question.ask: question for question in reversed(questions)}.values())[::-1]
 

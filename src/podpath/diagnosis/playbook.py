@@ -51,9 +51,9 @@ def is_asked(case: Case) -> bool:
 
 
 def weigh(play: Play, clues: frozenset[Clue]) -> int:
-    """Return how much the clues speak for a play; 0 where it needs one that is not there."""
+    """Return how much the clues speak for a play; what it says of the case in which it needs one that is not there."""
     if play.needs and not any(clue in clues for clue in play.needs):
-        return 0
+        return play.otherwise
     weights = sorted((weight for clue, weight in play.signs.items() if clue in clues), reverse=True)
     return play.base + sum(weights[:STRONGEST])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podpath.diagnosis.clues import Contrast, Road
+from podpath.diagnosis.clues import Contrast, Road, Shown
 from podpath.diagnosis.holdings import Holding
 from podpath.diagnosis.plays.play import Play
 from podpath.net.failures import FailureKind as Kind
@@ -30,6 +30,9 @@ PLAYS: tuple[Play, ...] = (
             Road.TO_API_SERVER: 2,
             Tech.CILIUM: 0,
             Tech.BGP: 2,
+            Tech.ACROSS: 2,
+            Shown.POLICY_RULES: 2,
+            Shown.DISAGREEMENT: 1,
         },
         held=frozenset({Holding.ROUTES}),
         base=2,
@@ -47,15 +50,28 @@ PLAYS: tuple[Play, ...] = (
             "right: look at rules",
         ),
         signs={
-            Tech.SECOND_INTERFACE: 5,
+            Tech.SECOND_INTERFACE: 6,
+            Kind.TIMEOUT: 1,
+            Tech.NODE_PORT: 1,
             Tech.WIREGUARD: 4,
             Tech.OPENVPN: 3,
             Tech.AWS_CNI: 3,
             Tech.VRF: 2,
             Road.FROM_WORLD: 1,
             Tech.GRE: 2,
+            Shown.POLICY_RULES: 4,
         },
-        needs=frozenset({Tech.SECOND_INTERFACE, Tech.WIREGUARD, Tech.OPENVPN, Tech.AWS_CNI, Tech.VRF, Tech.GRE}),
+        needs=frozenset(
+            {
+                Tech.SECOND_INTERFACE,
+                Tech.WIREGUARD,
+                Tech.OPENVPN,
+                Tech.AWS_CNI,
+                Tech.VRF,
+                Tech.GRE,
+                Shown.POLICY_RULES,
+            }
+        ),
     ),
     Play(
         fact=(
@@ -90,17 +106,18 @@ PLAYS: tuple[Play, ...] = (
             "two overlap: the more specific route takes the other's packets; choose another subnet",
             "none: it is not that",
         ),
-        signs={Tech.DOCKER: 1, Tech.OPENVPN: 3, Road.TO_WORLD: 1, Kind.NETWORK_UNREACHABLE: 1, Tech.IPAM: 1},
+        signs={Tech.DOCKER: 2, Tech.OPENVPN: 3, Road.TO_WORLD: 1, Kind.NETWORK_UNREACHABLE: 1, Tech.IPAM: 2, Kind.NOT_STARTED: 1},
         needs=frozenset({Tech.OPENVPN, Road.TO_WORLD, Tech.IPAM, Tech.DOCKER}),
     ),
     Play(
         fact=(
             "who configures devices and addresses, and by which interface name: netplan, NetworkManager, "
-            "networkd, wicked, cloud-init"
+            "networkd, wicked, dhclient, udev, cloud-init"
         ),
         ask=(
-            "ip link; networkctl status -a; nmcli device; cat /etc/netplan/*.yaml; cat "
-            "/etc/network/interfaces; journalctl -b -u systemd-networkd -u NetworkManager"
+            "ip addr; networkctl status -a; nmcli device; ps aux | grep -i dhc; cat /etc/netplan/*.yaml "
+            "/etc/network/interfaces /etc/sysconfig/network-scripts/ifcfg-* /etc/udev/rules.d/*net*; "
+            "journalctl -b -u systemd-networkd -u NetworkManager -u systemd-udevd"
         ),
         decides=(
             "the file names a device that does not exist (any more): it stays without address",
@@ -109,13 +126,24 @@ PLAYS: tuple[Play, ...] = (
         signs={
             Tech.NETPLAN: 4,
             Tech.NETWORK_MANAGER: 4,
+            Tech.VANISHES: 4,
+            Tech.RENAMED: 5,
             Kind.NO_ADDRESS: 3,
             Tech.UPGRADE: 1,
-            Tech.RESTART: 1,
+            Tech.RESTART: 2,
             Tech.PROXMOX: 1,
-            Tech.DHCP: 1,
+            Tech.DHCP: 2,
         },
-        needs=frozenset({Tech.NETPLAN, Tech.NETWORK_MANAGER, Kind.NO_ADDRESS, Tech.DHCP}),
+        needs=frozenset(
+            {
+                Tech.NETPLAN,
+                Tech.NETWORK_MANAGER,
+                Kind.NO_ADDRESS,
+                Tech.DHCP,
+                Tech.VANISHES,
+                Tech.RENAMED,
+            }
+        ),
     ),
     Play(
         fact="where a DHCP request gets lost, and what its server saw: DISCOVER, OFFER, client-id, MAC",
@@ -129,14 +157,18 @@ PLAYS: tuple[Play, ...] = (
         held=frozenset({Holding.CAPTURE}),
     ),
     Play(
-        fact="sockets and limits: ephemeral ports (ip_local_port_range), TIME_WAIT, file descriptors",
-        ask=("ss -s; sysctl net.ipv4.ip_local_port_range net.ipv4.tcp_tw_reuse; ss -tan state time-wait | wc -l; ulimit -n"),
+        fact="sockets and limits: ephemeral ports (ip_local_port_range), TIME_WAIT, file descriptors, memory",
+        ask=(
+            "ss -s; ulimit -n; cat /proc/PID/limits; ls /proc/PID/fd | wc -l; systemctl show UNIT -p LimitNOFILE; "
+            "sysctl net.ipv4.ip_local_port_range net.ipv4.tcp_tw_reuse net.ipv4.tcp_mem fs.file-nr fs.inotify; "
+            "ss -tan state time-wait | wc -l; free -m; df -h /var"
+        ),
         decides=(
             ("nearly all ports towards one destination in use: `Cannot assign requested address`, `Address already in use`"),
             "few: it is not that",
         ),
-        signs={Tech.LOAD: 5, Kind.SOMETIMES: 1, Kind.NOT_PERMITTED: 1, Tech.HAPROXY: 1},
-        needs=frozenset({Tech.LOAD}),
+        signs={Tech.LOAD: 4, Tech.LIMIT: 5, Kind.SOMETIMES: 1, Kind.NOT_PERMITTED: 1, Tech.HAPROXY: 1, Kind.NOT_STARTED: 1},
+        needs=frozenset({Tech.LOAD, Tech.LIMIT}),
     ),
     Play(
         fact=("whether the listen queue overflows: somaxconn, backlog, and what keeps the program from accepting (iowait, NFS)"),
@@ -148,8 +180,16 @@ PLAYS: tuple[Play, ...] = (
             "Recv-Q at Send-Q, or the counters grow: SYNs are dropped there",
             "empty: the SYN is dropped before",
         ),
-        signs={Kind.SOMETIMES: 2, Tech.LOAD: 2, Tech.INGRESS: 2, Tech.STORAGE: 3, Kind.TIMEOUT: 1, Road.TO_SERVICE: 0},
-        needs=frozenset({Kind.SOMETIMES, Tech.LOAD, Tech.STORAGE}),
+        signs={
+            Kind.SOMETIMES: 2,
+            Tech.LOAD: 2,
+            Tech.LIMIT: 2,
+            Tech.INGRESS: 2,
+            Tech.STORAGE: 3,
+            Kind.TIMEOUT: 1,
+            Tech.HTTP_ERROR: 1,
+        },
+        needs=frozenset({Kind.SOMETIMES, Tech.LOAD, Tech.STORAGE, Tech.LIMIT}),
     ),
     Play(
         fact=("why the kernel does not answer a SYN: tcp_tw_recycle, tcp_timestamps, PAWS and listen counters of netstat -s"),
@@ -171,7 +211,17 @@ PLAYS: tuple[Play, ...] = (
             "a line at the time of the failure names it",
             "none: it is not the kernel that complains",
         ),
-        signs={Kind.SOMETIMES: 2, Tech.HARDWARE: 2, Tech.LOAD: 1, Kind.SLOW: 1, Tech.STORAGE: 1, Kind.NOT_PERMITTED: 1},
+        signs={
+            Kind.SOMETIMES: 2,
+            Tech.HARDWARE: 2,
+            Tech.LOAD: 1,
+            Kind.SLOW: 1,
+            Tech.STORAGE: 1,
+            Kind.NOT_PERMITTED: 1,
+            Tech.LIMIT: 2,
+            Tech.MODULE: 1,
+            Tech.CABLE: 2,
+        },
         held=frozenset({Holding.KERNEL_LOG}),
         base=1,
     ),
@@ -185,13 +235,13 @@ PLAYS: tuple[Play, ...] = (
             ("a file sets back what the plugin needs: the next boot, device or `sysctl --system` breaks it again"),
             "none: somebody did it by hand",
         ),
-        signs={Tech.RESTART: 2, Tech.UPGRADE: 1, Kind.SOMETIMES: 1, Tech.GRE: 2, Tech.SWARM: 1},
-        needs=frozenset({Tech.RESTART, Tech.UPGRADE, Tech.GRE}),
+        signs={Tech.RESTART: 2, Tech.UPGRADE: 2, Kind.SOMETIMES: 1, Tech.GRE: 2, Tech.SWARM: 1, Shown.SYSCTLS: 3},
+        needs=frozenset({Tech.RESTART, Tech.UPGRADE, Tech.GRE, Shown.SYSCTLS}),
     ),
     Play(
         fact=(
             "the cloud's own filter: security group, NSG of the subnet, inbound rule for the port, "
-            "source/destination check, route table"
+            "source/destination check, route table, the balancer's health check"
         ),
         ask=(
             "aws ec2 describe-security-groups; az network nsg rule list; gcloud compute firewall-rules "
@@ -214,6 +264,8 @@ PLAYS: tuple[Play, ...] = (
             Road.OTHER_NODE: 2,
             Kind.TIMEOUT: 1,
             Tech.OPENSTACK: 3,
+            Tech.ACROSS: 3,
+            Tech.HEALTH_CHECK: 4,
         },
         needs=frozenset(
             {
@@ -226,6 +278,8 @@ PLAYS: tuple[Play, ...] = (
                 Tech.DIGITAL_OCEAN,
                 Tech.TENCENT,
                 Tech.OPENSTACK,
+                Tech.ACROSS,
+                Tech.HEALTH_CHECK,
             }
         ),
     ),
@@ -278,8 +332,15 @@ PLAYS: tuple[Play, ...] = (
             "missing or of another kernel: a reboot into the installed kernel, or its modules package",
             "there: it is not that",
         ),
-        signs={Tech.UPGRADE: 2, Tech.KUBE_OVN: 2, Tech.OPEN_VSWITCH: 1, Tech.WIREGUARD: 1, Tech.IPVS: 1, Tech.BRIDGE: 0},
-        needs=frozenset({Tech.UPGRADE, Tech.KUBE_OVN, Tech.OPEN_VSWITCH, Tech.WIREGUARD, Tech.IPVS}),
+        signs={
+            Tech.UPGRADE: 2,
+            Tech.KUBE_OVN: 2,
+            Tech.OPEN_VSWITCH: 1,
+            Tech.WIREGUARD: 1,
+            Tech.IPVS: 1,
+            Tech.MODULE: 5,
+        },
+        needs=frozenset({Tech.UPGRADE, Tech.KUBE_OVN, Tech.OPEN_VSWITCH, Tech.WIREGUARD, Tech.IPVS, Tech.MODULE}),
     ),
     Play(
         fact="IPv6: forwarding, accept_ra, disable_ipv6, DAD, routes and the pods' second family",
@@ -292,7 +353,7 @@ PLAYS: tuple[Play, ...] = (
             "dadfailed or tentative: the address is not used",
             "disabled: programs that prefer IPv6 wait",
         ),
-        signs={Tech.IPV6: 4},
+        signs={Tech.IPV6: 4, Shown.IPV6: 1},
         needs=frozenset({Tech.IPV6}),
     ),
 )

@@ -183,8 +183,19 @@ PLAYS: tuple[Play, ...] = (
             Kind.SOMETIMES: 1,
             Tech.METALLB: 2,
             Tech.MAC_ADDRESS: 1,
+            Tech.DUPLICATE: 5,
         },
-        needs=frozenset({Kind.WRONG_PEER, Tech.ARP, Kind.NO_ROUTE_TO_HOST, Tech.CLONE, Kind.UNREACHABLE, Tech.METALLB}),
+        needs=frozenset(
+            {
+                Kind.WRONG_PEER,
+                Tech.ARP,
+                Kind.NO_ROUTE_TO_HOST,
+                Tech.CLONE,
+                Kind.UNREACHABLE,
+                Tech.METALLB,
+                Tech.DUPLICATE,
+            }
+        ),
     ),
     Play(
         fact=("whether the neighbour table overflows: gc_thresh1-3, the number of entries, `neighbour table overflow` in dmesg"),
@@ -206,8 +217,8 @@ PLAYS: tuple[Play, ...] = (
             "the same machine-id: the DHCP server takes both for one client",
             "the same MAC: switches send to one of them",
         ),
-        signs={Tech.CLONE: 6, Tech.DHCP: 1, Kind.NO_ADDRESS: 1, Kind.WRONG_PEER: 3, Tech.MAC_ADDRESS: 1},
-        needs=frozenset({Tech.CLONE, Kind.WRONG_PEER}),
+        signs={Tech.CLONE: 6, Tech.DHCP: 1, Kind.NO_ADDRESS: 1, Kind.WRONG_PEER: 3, Tech.MAC_ADDRESS: 1, Tech.DUPLICATE: 2},
+        needs=frozenset({Tech.CLONE, Kind.WRONG_PEER, Tech.DUPLICATE}),
     ),
     Play(
         fact=(
@@ -261,10 +272,11 @@ PLAYS: tuple[Play, ...] = (
             Tech.BRIDGE: 3,
             Tech.PROXMOX: 3,
             Tech.NETPLAN: 2,
-            Tech.HARDWARE: 2,
+            Tech.HARDWARE: 1,
             Road.TO_WORLD: 1,
             Kind.NO_ROUTE_TO_HOST: 1,
             Tech.RESTART: 1,
+            Tech.RENAMED: 2,
         },
         needs=frozenset({Tech.BRIDGE, Tech.PROXMOX, Tech.OPEN_VSWITCH}),
     ),
@@ -325,7 +337,16 @@ PLAYS: tuple[Play, ...] = (
             "`Hardware Unit Hang`, resets or growing errors: driver or card; turn tso/gso off",
             "clean: it is above the NIC",
         ),
-        signs={Tech.HARDWARE: 4, Tech.PROXMOX: 1, Kind.SLOW: 2, Tech.THROUGHPUT: 1, Kind.SOMETIMES: 1, Kind.UNREACHABLE: 1},
+        signs={
+            Tech.HARDWARE: 4,
+            Tech.PROXMOX: 1,
+            Kind.SLOW: 2,
+            Tech.THROUGHPUT: 1,
+            Kind.SOMETIMES: 1,
+            Kind.UNREACHABLE: 1,
+            Tech.CABLE: 1,
+            Tech.LOAD: 1,
+        },
         needs=frozenset({Tech.HARDWARE, Kind.SLOW}),
     ),
     Play(

@@ -84,8 +84,15 @@ PLAYS: tuple[Play, ...] = (
             "malformed or doubled headers, or another protocol: the proxy is right to refuse",
             "right: the proxy's route or pool",
         ),
-        signs={Kind.ERROR_ANSWER: 4, Tech.HTTP_ERROR: 2, Tech.INGRESS: 1, Tech.ENVOY: 1},
-        needs=frozenset({Kind.ERROR_ANSWER, Tech.HTTP_ERROR}),
+        signs={
+            Kind.ERROR_ANSWER: 4,
+            Tech.HTTP_ERROR: 2,
+            Tech.INGRESS: 1,
+            Tech.ENVOY: 1,
+            Tech.AFTER_DEPLOY: 2,
+            Kind.RESET: 1,
+        },
+        needs=frozenset({Kind.ERROR_ANSWER, Tech.HTTP_ERROR, Tech.AFTER_DEPLOY}),
     ),
     Play(
         fact="which backend the ingress or proxy has, and which of its addresses are alive",
@@ -97,7 +104,7 @@ PLAYS: tuple[Play, ...] = (
             "an upstream address that no pod has: a stale endpoint or a cached name",
             "alive: ask it directly",
         ),
-        signs={Tech.INGRESS: 4, Kind.ERROR_ANSWER: 2, Tech.HTTP_ERROR: 1, Road.FROM_WORLD: 1},
+        signs={Tech.INGRESS: 4, Kind.ERROR_ANSWER: 2, Tech.HTTP_ERROR: 1, Road.FROM_WORLD: 1, Tech.AFTER_DEPLOY: 1},
         needs=frozenset({Tech.INGRESS}),
     ),
 )

@@ -29,3 +29,5 @@ class Play:
     """What the evidence has to hold whole for the question to be answered already; empty where it never is."""
     base: int = 0
     """What speaks for it without any clue."""
+    otherwise: int = 0
+    """What speaks for it where none of the clues is there that it needs: 0 where it is not asked then."""

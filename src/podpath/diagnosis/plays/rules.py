@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from podpath.diagnosis.clues import Contrast, Road
+from podpath.diagnosis.clues import Clue, Contrast, Road, Shown
 from podpath.diagnosis.holdings import Holding
 from podpath.diagnosis.plays.play import Play
 from podpath.net.failures import FailureKind as Kind
 from podpath.net.technologies import Technology as Tech
+
+FILTERS: frozenset[Clue] = frozenset({
+    Kind.REFUSED, Kind.NO_ROUTE_TO_HOST, Kind.NOT_PERMITTED, Road.POD_TO_HOST, Shown.RULES,
+    Tech.FIREWALLD, Tech.UFW, Tech.NFTABLES, Tech.LXC, Tech.PODMAN, Tech.FILTERED,
+})  # fmt: skip
+"""Clues that point to filtering."""
 
 PLAYS: tuple[Play, ...] = (
     Play(
@@ -37,9 +43,12 @@ PLAYS: tuple[Play, ...] = (
             Tech.NFTABLES: 2,
             Tech.KUBE_PROXY: 2,
             Tech.OPENSTACK: 1,
+            Tech.FILTERED: 1,
+            Shown.RULES: 1,
         },
+        needs=FILTERS,
         held=frozenset({Holding.RULESET}),
-        base=3,
+        otherwise=1,
     ),
     Play(
         fact=(
@@ -64,13 +73,21 @@ PLAYS: tuple[Play, ...] = (
         needs=frozenset({Tech.FIREWALLD, Tech.UFW, Tech.PODMAN, Road.POD_TO_HOST}),
     ),
     Play(
-        fact=("whether the host filters what it sends itself: OUTPUT, and rules that name 127.0.0.1 or the host's own address"),
-        ask="iptables -S OUTPUT -v; iptables -t nat -S OUTPUT; sysctl net.ipv4.conf.all.route_localnet",
+        fact=(
+            "what the host does with connections to itself: OUTPUT, DNAT and masquerade of 127.0.0.1 or its own address, "
+            "route_localnet, the proxy that serves them"
+        ),
+        ask=(
+            "iptables -S OUTPUT -v; iptables -t nat -S OUTPUT; iptables -t nat -S | grep -e 127.0.0 -e addrtype; sysctl -a "
+            "2>/dev/null | grep route_localnet; kubectl -n kube-system get cm kube-proxy -o yaml | grep -e mode -e nodePortAddr"
+        ),
         decides=(
             "an OUTPUT rule or policy that drops: only the host itself is cut off",
+            "route_localnet=0: what 127.0.0.1 sends to a translated port is dropped as martian",
+            "kube-proxy in mode ipvs or nftables: node ports are not served on 127.0.0.1",
             "nothing: look at the userland proxy and DNAT",
         ),
-        signs={Tech.LOCALHOST: 3, Tech.NODE_PORT: 2, Road.SAME_NODE: 1, Kind.NOT_PERMITTED: 3, Tech.OWN_SERVICE: 2},
+        signs={Tech.LOCALHOST: 3, Tech.NODE_PORT: 3, Road.SAME_NODE: 1, Kind.NOT_PERMITTED: 3, Tech.OWN_SERVICE: 2},
         needs=frozenset({Tech.LOCALHOST, Kind.NOT_PERMITTED, Tech.OWN_SERVICE}),
         held=frozenset({Holding.RULESET}),
     ),
@@ -93,8 +110,9 @@ PLAYS: tuple[Play, ...] = (
             Kind.REFUSED: 2,
             Tech.RESTART: 1,
             Road.TO_SERVICE: 2,
+            Shown.NAT: 3,
         },
-        needs=frozenset({Tech.NODE_PORT, Road.FROM_WORLD, Tech.DOCKER, Tech.PODMAN}),
+        needs=frozenset({Tech.NODE_PORT, Road.FROM_WORLD, Tech.DOCKER, Tech.PODMAN, Shown.NAT}),
     ),
     Play(
         fact="which iptables writes the rules, and whether both backends hold some",
@@ -135,6 +153,7 @@ PLAYS: tuple[Play, ...] = (
             Tech.DOCKER: 1,
             Road.POD_TO_POD: 1,
             Tech.SWARM: 1,
+            Tech.SECOND_INTERFACE: 1,
         },
         held=frozenset({Holding.IP_FORWARD}),
         base=1,
@@ -223,8 +242,18 @@ PLAYS: tuple[Play, ...] = (
             "a MASQUERADE that the pods' own ranges fall into: servers see the node's address",
             "none for what leaves the cluster: nobody outside can answer",
         ),
-        signs={Kind.WRONG_PEER: 4, Road.TO_WORLD: 2, Tech.NETWORK_POLICY: 2, Tech.FLANNEL: 1, Tech.CILIUM: 1},
-        needs=frozenset({Kind.WRONG_PEER, Road.TO_WORLD, Tech.NETWORK_POLICY}),
+        signs={
+            Kind.WRONG_PEER: 4,
+            Road.TO_WORLD: 2,
+            Tech.NETWORK_POLICY: 2,
+            Tech.FLANNEL: 1,
+            Tech.CILIUM: 1,
+            Tech.SOURCE_LOST: 4,
+            Shown.NAT: 2,
+            Tech.OPENVPN: 1,
+            Tech.SECOND_INTERFACE: 1,
+        },
+        needs=frozenset({Kind.WRONG_PEER, Road.TO_WORLD, Tech.NETWORK_POLICY, Tech.SOURCE_LOST, Shown.NAT}),
         held=frozenset({Holding.RULESET}),
     ),
     Play(
@@ -244,6 +273,8 @@ PLAYS: tuple[Play, ...] = (
             Road.TO_NAME_SERVER: 1,
             Kind.TIMEOUT: 1,
             Tech.KUBE_PROXY: 1,
+            Shown.NAT: 2,
+            Shown.CONNTRACK: 1,
         },
         held=frozenset({Holding.CONNTRACK}),
         base=1,
@@ -259,7 +290,7 @@ PLAYS: tuple[Play, ...] = (
             "insert_failed grows: parallel requests race (DNS above all)",
             "invalid grows: packets count as INVALID and are dropped or slip past NAT",
         ),
-        signs={Kind.SOMETIMES: 4, Tech.LOAD: 4, Kind.RESET: 2, Road.TO_NAME_SERVER: 1, Tech.CONNTRACK: 3, Kind.NOT_PERMITTED: 2},
+        signs={Kind.SOMETIMES: 4, Tech.LOAD: 3, Kind.RESET: 2, Road.TO_NAME_SERVER: 1, Tech.CONNTRACK: 3, Kind.NOT_PERMITTED: 2},
         needs=frozenset({Kind.SOMETIMES, Tech.LOAD, Kind.RESET, Tech.CONNTRACK, Kind.NOT_PERMITTED}),
     ),
     Play(

@@ -51,8 +51,10 @@ PLAYS: tuple[Play, ...] = (
             Tech.ISTIO: 1,
             Road.TO_API_SERVER: 1,
             Tech.NODE_PORT: 1,
+            Kind.TIMEOUT: 1,
+            Tech.KUBERNETES: 1,
         },
-        needs=frozenset({Road.TO_SERVICE, Tech.WEBHOOK, Tech.INGRESS, Road.TO_API_SERVER, Tech.ISTIO}),
+        needs=frozenset({Road.TO_SERVICE, Tech.WEBHOOK, Tech.INGRESS, Road.TO_API_SERVER, Tech.ISTIO, Tech.KUBERNETES}),
         held=frozenset({Holding.SERVICES}),
     ),
     Play(
@@ -111,8 +113,10 @@ PLAYS: tuple[Play, ...] = (
             Tech.AWS: 1,
             Kind.SOMETIMES: 1,
             Kind.TIMEOUT: 1,
+            Tech.SOURCE_LOST: 3,
+            Tech.HEALTH_CHECK: 4,
         },
-        needs=frozenset({Tech.TRAFFIC_POLICY_LOCAL, Tech.METALLB}),
+        needs=frozenset({Tech.TRAFFIC_POLICY_LOCAL, Tech.METALLB, Tech.HEALTH_CHECK, Tech.SOURCE_LOST}),
     ),
     Play(
         fact=("who announces the load balancer's address: speaker logs, ARP answers for it, strict ARP, BGP sessions"),

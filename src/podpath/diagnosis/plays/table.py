@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from podpath.diagnosis.plays import hosts, links, meshes, plugins, rules, services
+from podpath.diagnosis.plays import fallbacks, hosts, links, meshes, plugins, rules, services
 from podpath.diagnosis.plays.play import Play
 
-PLAYS: tuple[Play, ...] = (*services.PLAYS, *rules.PLAYS, *links.PLAYS, *plugins.PLAYS, *meshes.PLAYS, *hosts.PLAYS)
+PLAYS: tuple[Play, ...] = (
+    *services.PLAYS,
+    *rules.PLAYS,
+    *links.PLAYS,
+    *plugins.PLAYS,
+    *meshes.PLAYS,
+    *hosts.PLAYS,
+    *fallbacks.PLAYS,
+)

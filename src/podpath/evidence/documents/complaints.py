@@ -53,6 +53,10 @@ _FAILS = re.compile(
     r"\bvanish(?:es|ed)?\b|\bdisappear(?:s|ed)?\b|\bsilent\b|\bdead\b|\bdown\b|\bcut off\b|\bout of (?:its |their )?reach\b|"
     r"\bfell off\b|\bgone\b|\bexpires?\b|\bno (?:\w+ ){1,2}(?:comes?|arrives?|leaves?|gets?|works?)\b|"
     r"\bnot permitted\b|\bnot ?ready\b|\bcontainercreating\b|\bcrash-?loop\w*|\bcreatecontainererror\b|\bimagepullbackoff\b|"
+    r"\bstands? still\b|\boffline\b|\bgoes nowhere\b|\bworked (?:\w+ ){0,2}until\b|\bha(?:s|ve) none\b|\binstead[.;,]|"
+    r"\bnothing (?:beyond|else|happens)\b|\bfreez\w+\b|\bfroze\b|\bcrash(?:es|ed|ing)?\b|\bpanics?\b|"
+    r"\b(?:does|do|did|will|would)(?:n't| not) (?:stream|start|boot|survive|persist|appear|show up)\b|"
+    r"\bonly \d+ ?[kmg]b(?:it)?\b|"
     r"\bkeeps? (?:re)?(?:starting|trying|waiting|crashing|asking)\b|\bwaits? for ever\b|\bwaits? forever\b|"
     r"\bstays? (?:in|pending|not|down)\b|"
     r"\bends? after\b|\bquits?\b|\bexits?\b|\bdies?\b|\berrors?\b|\bwrong\b|\bunstable\b|\bflaps?\b|\bflapping\b|\bdisturb\w*|"
@@ -94,7 +98,8 @@ _FAILURES: tuple[_Words, ...] = (
                                     r"not (?:start|come up|stay up)|cni config uninitialized|keeps? (?:restarting|crashing)|"
                                     r"fails? to start|sandbox|quits?|ends? after|pending"),
     _words(FailureKind.NAME_NOT_RESOLVED, r"resolv(?:e|es|ed|ing)|name resolution|nxdomain|servfail|no such host|look(?:s)? up|"
-                                          r"unknown host|lookups?|by (?:its|their) names?|names? (?:do|does|can|could|fail)\w*|"
+                                          r"unknown host|lookups?|by (?:its |their |host ?|domain ?)*names?|"
+    r"names? (?:do|does|can|could|fail)\w*|"
                                           r"no servers could be reached|dns (?:\w+ ){0,3}(?:fails?|failed|not|"
                                           r"times? out|requests?)"),
     _words(FailureKind.NO_ROUTE_TO_HOST, r"no route to (?:the )?host|host (?:is )?unreachable|ehostunreach|host prohibited|"
@@ -114,7 +119,8 @@ _FAILURES: tuple[_Words, ...] = (
                                    r"strangers?|another (?:machine|host|pod) answers|other addresses|wrong (?:source|"
                                    r"address|mac)|"
                                    r"mac flaps?|duplicate\w*|is no \w+ answers"),
-    _words(FailureKind.SLOW, r"slow(?:er|ly)?|no more than|throughput|latency|delay\w*|seconds? late|bandwidth"),
+    _words(FailureKind.SLOW, r"slow(?:er|ly)?|no more than|throughput|latency|delay\w*|seconds? late|"
+    r"for (?:\w+ )?(?:to \w+ )?seconds|takes? (?:\w+ ){0,3}seconds|only \d+ ?[kmg]b(?:it)?/?\w*|bandwidth"),
     _words(FailureKind.SOMETIMES, r"sometimes|now and then|intermittent(?:ly)?|random(?:ly)?|occasional(?:ly)?|at times|"
                                   r"some of the|every (?:second|third|other)|packet loss|\d+ ?% (?:of|loss)|half of|unstable|"
                                   r"in waves|often|not after all"),
@@ -140,7 +146,11 @@ _ENDS: tuple[_Words, ...] = (
                         r"local network|home network|(?:web ?)?sites?|clients?|browsers?|other machines?|github|google"),
     _words(End.NODE, r"nodes?|hosts?|machines?|servers?|workers?|masters?|laptop|computer|notebook"),
 )  # fmt: skip
-_SAME_NODE = re.compile(r"\b(?:(?:on|of) the same|same) (?:node|host|worker|machine|bridge|vm)\b|\blocal pods?\b", re.IGNORECASE)
+_SAME_NODE = re.compile(
+    r"\b(?:(?:on|of) the same|same) (?:node|host|worker|machine|bridge|vm)\b|"
+    r"\blocal pods?\b",
+    re.IGNORECASE,
+)
 _OTHER_NODE = re.compile(
     r"\b(?:an)?other (?:node|host|worker|machine|vm)s?\b|\bdifferent (?:node|host|worker|machine|vm)s?\b|\bcross[- ]node\b|"
     r"\bacross (?:the )?(?:node|host)s\b|\bbetween (?:the )?(?:two )?(?:node|host|worker)s\b|\b(?:second|"
