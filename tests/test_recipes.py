@@ -281,7 +281,7 @@ LOG = '''\
 
 import re
 
-from podpath.timeline.event import Parts
+from podpath.timeline.event import LineParts
 from podpath.timeline.lines import LineFormat, stamps_in
 
 _HEAD = re.compile(r"<toy> (?P<stamp>\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ) (?P<program>\\w+): ")
@@ -290,7 +290,7 @@ _HEAD = re.compile(r"<toy> (?P<stamp>\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ)
 def _split(_):
     def take_apart(line):
         found = _HEAD.match(line)
-        return Parts(found["program"], line[found.end() :]) if found is not None else Parts("", line)
+        return LineParts(found["program"], line[found.end() :]) if found is not None else LineParts("", line)
 
     return take_apart
 

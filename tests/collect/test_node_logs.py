@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from podpath.collect.node_logs import collect_logs, read_end
-from podpath.collect.snapshot import Namespace, collect_bundle
+from podpath.collect.snapshot import CollectedNamespace, collect_bundle
 from tests.command import podpath
 from tests.timeline.samples import MESSAGES
 
@@ -40,7 +40,7 @@ def test_the_end_of_a_long_log(tmp_path: Path) -> None:
 @pytest.mark.kernel("logger", "dmesg")
 def test_a_snapshot_has_logs_and_the_timeline_reads_them(tmp_path: Path) -> None:
     """A snapshot of this machine holds what dmesg and dpkg say here, and `podpath timeline` reads it; logs can be left out."""
-    host = (Namespace(name="host", path="/proc/self/ns/net", role="host"),)
+    host = (CollectedNamespace(name="host", path="/proc/self/ns/net", role="host"),)
     target = tmp_path / "bundle"
     collect_bundle(target, host, now=time.time(), logs=True)
     if not (target / "logs").is_dir():

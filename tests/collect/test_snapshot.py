@@ -11,7 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podpath.collect.snapshot import CollectError, Namespace, collect_bundle, collect_files, find_namespaces, put_in_lines
+from podpath.collect.snapshot import (
+    CollectedNamespace,
+    CollectError,
+    collect_bundle,
+    collect_files,
+    find_namespaces,
+    put_in_lines,
+)
 from podpath.collect.targets import TargetError
 
 
@@ -32,7 +39,7 @@ def test_a_folder_without_processes_is_refused(tmp_path: Path) -> None:
 def test_a_bundle_holds_every_file_and_its_manifest(tmp_path: Path) -> None:
     """Each namespace has its outputs, and the manifest names node, kernel and roles."""
     target = tmp_path / "bundle"
-    missing = collect_bundle(target, (Namespace(name="host", path="/proc/self/ns/net", role="host"),), now=12.5)
+    missing = collect_bundle(target, (CollectedNamespace(name="host", path="/proc/self/ns/net", role="host"),), now=12.5)
     manifest = json.loads((target / "bundle.json").read_text())
     assert manifest["time"] == 12.5
     assert manifest["netns"] == {"host": {"role": "host"}}
@@ -45,14 +52,14 @@ def test_a_bundle_holds_every_file_and_its_manifest(tmp_path: Path) -> None:
 def test_an_existing_target_is_never_overwritten(tmp_path: Path) -> None:
     """A bundle is a new file or folder."""
     with pytest.raises(TargetError, match="exists already"):
-        collect_bundle(tmp_path, (Namespace(name="host", path="/proc/self/ns/net"),), now=0.0)
+        collect_bundle(tmp_path, (CollectedNamespace(name="host", path="/proc/self/ns/net"),), now=0.0)
 
 
 @pytest.mark.kernel("ip")
 def test_a_namespace_that_goes_meanwhile_costs_its_own_files_only(tmp_path: Path) -> None:
     """Pods come and go: what is gone is told, and the rest is there."""
-    gone = Namespace(name="gone", path=str(tmp_path / "none"))
-    collected = collect_files((Namespace(name="host", path="/proc/self/ns/net", role="host"), gone), now=0.0)
+    gone = CollectedNamespace(name="gone", path=str(tmp_path / "none"))
+    collected = collect_files((CollectedNamespace(name="host", path="/proc/self/ns/net", role="host"), gone), now=0.0)
     assert any(sentence.startswith("gone: ") for sentence in collected.missing)
     assert "netns/host/ip-link.json" in collected.files
     assert not [name for name in collected.files if name.startswith("netns/gone/")]
@@ -64,7 +71,7 @@ def test_a_named_namespace_without_processes_is_found(tmp_path: Path) -> None:
     name = f"pls-{os.getpid()}"
     subprocess.run(["ip", "netns", "add", name], check=True)
     try:
-        assert Namespace(name=name, path=f"/run/netns/{name}") in find_namespaces()
+        assert CollectedNamespace(name=name, path=f"/run/netns/{name}") in find_namespaces()
         (tmp_path / "file").touch()
         assert find_namespaces(named=tmp_path)[0].name == "host"
     finally:

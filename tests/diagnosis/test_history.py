@@ -9,7 +9,7 @@ from podpath.diagnosis.diagnosis import Diagnosis
 from podpath.diagnosis.history import tell_history
 from podpath.diagnosis.verdict import Verdict
 from podpath.report.sentences.narrative import spell_claim
-from podpath.timeline.build import Told
+from podpath.timeline.build import ToldFailure
 from podpath.timeline.chronicle import Chronicle
 from tests.timeline.samples import CLIENT, MESSAGES, at, chronicle
 
@@ -61,7 +61,7 @@ def test_the_likelier_of_two_possibilities() -> None:
 
 def test_the_kernel_says_it_itself() -> None:
     """A full connection tracking table that the kernel logs while connections fail is a fault without any other evidence."""
-    told = chronicle(CONNTRACK.format(0), told=Told(failed_at=at("03:13:59"), timeout=10, last_ok=at("03:13:39")))
+    told = chronicle(CONNTRACK.format(0), told=ToldFailure(failed_at=at("03:13:59"), timeout=10, last_ok=at("03:13:39")))
     joined = join(told=told, verdict=Verdict.POSSIBLE)
 
     assert ("fault", "conntrack-full", 1) == (joined.verdict, joined.findings[0].check, joined.findings[0].evidence[0].line)

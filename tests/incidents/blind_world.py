@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from podpath.collect.snapshot import Namespace, collect_bundle
+from podpath.collect.snapshot import CollectedNamespace, collect_bundle
 from podpath.lab import conversation
 from podpath.lab.apply import NETNS_DIRECTORY, inside, run
 from podpath.lab.script import Command
@@ -152,7 +152,7 @@ def connects(connection: str) -> bool:
 def take_snapshot(bundle: Path) -> None:
     """Write the bundle that a snapshot on the node would write: the host's namespace and the pods'."""
     namespaces = tuple(
-        Namespace(name=name, path=str(NETNS_DIRECTORY / name), role="host" if name == "host" else "pod")
+        CollectedNamespace(name=name, path=str(NETNS_DIRECTORY / name), role="host" if name == "host" else "pod")
         for name in ("host", *PODS)
     )
     collect_bundle(bundle, namespaces, now=0.0)

@@ -21,7 +21,7 @@ from podpath.checks.finding import Severity
 from podpath.lab.apply import NETNS_DIRECTORY, apply, enter_private_world
 from podpath.lab.incidents.incident import Incident
 from podpath.lab.incidents.registry import INCIDENTS
-from podpath.lab.rehearsal import Stage, build_stage
+from podpath.lab.rehearsal import StagedNode, build_stage
 from podpath.library.captures import captures
 from podpath.net.probe import Probe
 from podpath.report.sentences.narrative import spell_claim, spell_link
@@ -134,7 +134,7 @@ def look(folder: Path) -> tuple[dict[str, list[str]], list[str]]:
 def live_through(recording: Recording, folder: Path) -> Shown:
     """Record one incident while it works and while it breaks."""
     incident: Incident = INCIDENTS[recording.incident]
-    stage: Stage = build_stage(incident)
+    stage: StagedNode = build_stage(incident)
     try:
         probe = incident.asked()
         with recorded(recording.points, folder / "good"):

@@ -17,7 +17,7 @@ from typing import TypedDict
 from podpath.lab.apply import apply, enter_private_world, run
 from podpath.lab.incidents.incident import Incident
 from podpath.lab.incidents.registry import INCIDENTS
-from podpath.lab.rehearsal import Stage, build_stage
+from podpath.lab.rehearsal import StagedNode, build_stage
 from podpath.lab.script import Command
 from podpath.library.diagnosis import DiagnosisResult, diagnose
 from podpath.node.node import HOST
@@ -61,7 +61,7 @@ def rehearse(incident: Incident, folder: Path) -> Rehearsed:
         stage.close()
 
 
-def _mend(stage: Stage, incident: Incident, answer: DiagnosisResult) -> str:
+def _mend(stage: StagedNode, incident: Incident, answer: DiagnosisResult) -> str:
     repairs = answer.findings[0].repairs if answer.findings else ()
     if not repairs or incident.only_mended_by_hand:
         apply(incident.mended_by)

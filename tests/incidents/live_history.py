@@ -16,7 +16,7 @@ from pathlib import Path
 
 from podpath.lab.apply import apply, enter_private_world, run
 from podpath.lab.incidents.registry import INCIDENTS
-from podpath.lab.rehearsal import Stage, build_stage
+from podpath.lab.rehearsal import StagedNode, build_stage
 from podpath.lab.script import Command
 
 NAME = "rp-filter-reset"
@@ -34,7 +34,7 @@ def log(path: Path, program: str, message: str) -> None:
         file.write(done.stderr.partition(">")[2])
 
 
-def attempt(path: Path, stage: Stage, number: int) -> None:
+def attempt(path: Path, stage: StagedNode, number: int) -> None:
     """Let the client try, and add how it went to its log."""
     began = time.time()
     result = stage.probe(number).application

@@ -21,7 +21,7 @@ from podpath.datapath.conversations.conversation import converse
 from podpath.datapath.conversations.injection import inject
 from podpath.datapath.tracing.frames import is_symbolic
 from podpath.datapath.tracing.trace import Conversation, Dropped, Rejected
-from podpath.lab.agreement import Difference, Evidence, compare
+from podpath.lab.agreement import Disagreement, ObservedEvidence, compare
 from podpath.lab.apply import apply, enter_private_world, inside
 from podpath.lab.conversation import Patience
 from podpath.lab.crafted import DEVICE, send_frame
@@ -46,8 +46,8 @@ class Run(NamedTuple):
     """What the model said of a probe, and what the kernel did."""
 
     prediction: Conversation
-    evidence: Evidence
-    differences: tuple[Difference, ...]
+    evidence: ObservedEvidence
+    differences: tuple[Disagreement, ...]
 
 
 class Printed(NamedTuple):

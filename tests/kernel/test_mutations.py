@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from podpath.lab.agree import _look, predict, spread
-from podpath.lab.agreement import Evidence, compare
+from podpath.lab.agreement import ObservedEvidence, compare
 from podpath.lab.drops import DropTracer
 from podpath.lab.generate import GeneratedCase, generate_case
 from tests.kernel.mutations import MUTATIONS
@@ -21,28 +21,28 @@ SEEDS = range(500)
 
 
 @pytest.fixture(scope="module")
-def evidence() -> Mapping[int, Evidence]:
+def evidence() -> Mapping[int, ObservedEvidence]:
     """Let the kernel run every case once."""
     return dict(spread(SEEDS, 2, _observe))
 
 
-def _observe(case: GeneratedCase, tracer: DropTracer) -> tuple[int, Evidence]:
+def _observe(case: GeneratedCase, tracer: DropTracer) -> tuple[int, ObservedEvidence]:
     return case.seed, _look(case, predict(case), tracer)[0]
 
 
-def _differing(evidence: Mapping[int, Evidence]) -> set[int]:
+def _differing(evidence: Mapping[int, ObservedEvidence]) -> set[int]:
     """Predict anew, in two processes that have the error that is patched in here."""
     with multiprocessing.get_context("fork").Pool(2) as pool:
         return {seed for seed, differs in pool.imap_unordered(_differs, evidence.items(), 25) if differs}
 
 
-def _differs(seen: tuple[int, Evidence]) -> tuple[int, bool]:
+def _differs(seen: tuple[int, ObservedEvidence]) -> tuple[int, bool]:
     seed, evidence = seen
     return seed, bool(compare(predict(generate_case(seed, os.uname().release)), evidence))
 
 
 def test_every_mutation_is_caught(
-    evidence: Mapping[int, Evidence], monkeypatch: pytest.MonkeyPatch, say: Callable[[str], None]
+    evidence: Mapping[int, ObservedEvidence], monkeypatch: pytest.MonkeyPatch, say: Callable[[str], None]
 ) -> None:
     """Each error in the model makes some of 500 cases differ that agree without it."""
     unsure = _differing(evidence)  # test_agreement is about those

@@ -7,10 +7,10 @@ from dataclasses import replace
 from podpath.datapath.conversations.conversation import converse
 from podpath.datapath.reasons.failures import OuterDelivered
 from podpath.datapath.tracing.trace import Branch
-from podpath.lab.agreement import Evidence, compare, compare_branch, count_frames
+from podpath.lab.agreement import ObservedEvidence, compare, compare_branch, count_frames
 from podpath.lab.conversation import Observation
 from podpath.lab.counters import RulePlace
-from podpath.lab.frames import Frame
+from podpath.lab.frames import SeenFrame
 from podpath.lab.topologies import routed_pods
 from podpath.net.probe import Probe
 
@@ -22,17 +22,18 @@ def prediction() -> Branch:
     return converse(routed_pods().draft.freeze(), PROBE).branches[0]
 
 
-def as_predicted(branch: Branch) -> tuple[Frame, ...]:
+def as_predicted(branch: Branch) -> tuple[SeenFrame, ...]:
     """Return the frames that a kernel shows that does just what the model says."""
     steps = [step for trace in branch.traces for step in trace.steps if step.stage.startswith("device ")]
     return tuple(
-        Frame(time, step.netns, step.link or "", step.stage == "device transmit", step.after) for time, step in enumerate(steps)
+        SeenFrame(time, step.netns, step.link or "", step.stage == "device transmit", step.after)
+        for time, step in enumerate(steps)
     )
 
 
-def seen(branch: Branch, **changes: object) -> Evidence:
+def seen(branch: Branch, **changes: object) -> ObservedEvidence:
     """Return the evidence of a kernel that agrees, but for some changes."""
-    evidence = Evidence(observation=Observation(as_predicted(branch), "ok"), counters={}, drops=())
+    evidence = ObservedEvidence(observation=Observation(as_predicted(branch), "ok"), counters={}, drops=())
     return replace(evidence, **changes)  # type: ignore[arg-type]  # fields of Evidence
 
 

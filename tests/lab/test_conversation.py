@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from podpath.lab.conversation import LATE, QUIET, Patience
-from podpath.lab.frames import Frame
+from podpath.lab.frames import SeenFrame
 from tests.datapath.walks import packet
 
 
-def frames(count: int) -> list[Frame]:
+def frames(count: int) -> list[SeenFrame]:
     """Return some IP frames and one of ARP."""
-    held = [Frame(time, "host", "eth0", outgoing=True, packet=packet("10.0.0.1", "10.0.0.2")) for time in range(count)]
-    return [*held, Frame(count, "host", "eth0", outgoing=True, packet=None)]
+    held = [SeenFrame(time, "host", "eth0", outgoing=True, packet=packet("10.0.0.1", "10.0.0.2")) for time in range(count)]
+    return [*held, SeenFrame(count, "host", "eth0", outgoing=True, packet=None)]
 
 
 def test_a_silence_before_the_predicted_frames_lasts_longer() -> None:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from podpath.protect.agent.keeper import Desk, Status
+from podpath.protect.agent.keeper import KeeperContext, Status
 from podpath.protect.apply import Applier
 from podpath.protect.chain.guard import Guard, Look
 from podpath.protect.chain.keeper import keep_chain
@@ -87,7 +87,7 @@ class CniNode:
     def kept(self, **more: object) -> Iterator[Kept]:
         """Keep the chain for a block."""
         kept = Kept()
-        desk = Desk(kept.heard.append)
+        desk = KeeperContext(kept.heard.append)
         options = replace(self.options, **more)  # type: ignore[arg-type]  # as above
         thread = threading.Thread(target=keep_chain, args=(desk, options, Applier()))
         thread.start()

@@ -19,7 +19,16 @@ from hypothesis import strategies as st
 
 from podpath.cni.conf import ConfFile, Network, parse_network
 from podpath.cni.runtimes import RuntimeSettings, judge_containerd
-from podpath.protect.chain.editing import EditingError, Entry, chain, has_entry, is_chained, parse_entry, same_network, strip
+from podpath.protect.chain.editing import (
+    ChainedPlugin,
+    EditingError,
+    chain,
+    has_entry,
+    is_chained,
+    parse_entry,
+    same_network,
+    strip,
+)
 from podpath.protect.chain.folder import read_folder
 from podpath.protect.chain.rivals import name_rival
 from podpath.protect.chain.writers import WriterWatch, list_watchers
@@ -28,7 +37,7 @@ from tests.command import podpath
 from tests.protect.folders import BRIDGE, MESH, PORTMAP, listed, single
 from tests.protect.nodes import ENTRY, CniNode
 
-MESH_ENTRY = Entry("linkerd-cni", MESH)
+MESH_ENTRY = ChainedPlugin("linkerd-cni", MESH)
 PLUGINS = st.lists(
     st.fixed_dictionaries(
         {"type": st.sampled_from(["bridge", "portmap", "linkerd-cni"])},
@@ -92,7 +101,7 @@ def test_a_wrong_entry_is_a_usage_error(node: CniNode, text: str) -> None:
 
 def test_an_entry_is_read() -> None:
     """Its type is known, and keys of the list are not in it."""
-    assert Entry("a", {"type": "a", "x": 1}) == parse_entry('{"type": "a", "x": 1, "name": "n", "cniVersion": "1.0.0"}')
+    assert ChainedPlugin("a", {"type": "a", "x": 1}) == parse_entry('{"type": "a", "x": 1, "name": "n", "cniVersion": "1.0.0"}')
     assert not has_entry(conflist("{"), "a")
 
 

@@ -19,7 +19,7 @@ import pytest
 from podpath.collect.netns import inside
 from podpath.protect.agent.keeper import Finding, ThreadKeeper
 from podpath.protect.apply import Applier
-from podpath.protect.order.chains import Place, find_disorder, parse_listing
+from podpath.protect.order.chains import BaseChain, find_disorder, parse_listing
 from podpath.protect.order.guard import OrderGuard
 from podpath.protect.order.keeper import keep_order
 from podpath.protect.order.listings import legacy_tables, list_chain
@@ -33,7 +33,7 @@ HANDLE = f"/run/netns/{NAME}"
 FEEDER = ("-m", "comment", "--comment", "cilium-feeder: CILIUM_FORWARD", "-j", "CILIUM_FORWARD")
 KUBE = ("-m", "comment", "--comment", "kubernetes forwarding rules", "-j", "KUBE-FORWARD")
 BOTH = pytest.mark.parametrize("program", ["iptables-nft", "iptables-legacy", "ip6tables-nft", "ip6tables-legacy"])
-PLACE = Place("nft", "ipv4", "filter", "FORWARD")
+PLACE = BaseChain("nft", "ipv4", "filter", "FORWARD")
 FORWARD = next(rule for rule in load_rules() if rule.name == "cilium-forward")
 
 

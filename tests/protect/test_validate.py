@@ -17,11 +17,11 @@ import jsonschema
 import pytest
 
 from podpath.protect.validate.addresses import Family, Surroundings
-from podpath.protect.validate.attempt import Outcome
+from podpath.protect.validate.attempt import ProbeOutcome
 from podpath.protect.validate.judgement import CODES, Check, conclude, judge
 from podpath.protect.validate.kernel import gather_symbols, is_legacy_absent, judge_symbols, read_kernel
 from podpath.protect.validate.plan import MESHES, NOWHERE, Settings, choose_families, plan_probes
-from podpath.protect.validate.sockets import End, parse_end
+from podpath.protect.validate.sockets import SocketEnd, parse_end
 from tests.command import podpath
 from tests.folders import let_pass
 from tests.protect.kube.following import until
@@ -172,7 +172,7 @@ def test_the_kernel_says_whether_it_knows_the_old_kind(family: Family) -> None:
 def test_a_refusing_filter_is_told_apart() -> None:
     """A program on the control group that refuses the connection (EPERM) is no missing redirection."""
     (probe,) = [one for one in plan_probes(Settings(families=(4,)), around())[0] if one.purpose == "outbound"]
-    verdict = judge(Settings(), [Outcome(probe, None, None, errno.EPERM)], (), {4: True})
+    verdict = judge(Settings(), [ProbeOutcome(probe, None, None, errno.EPERM)], (), {4: True})
 
     assert ("filtered", 67) == (verdict.cause, verdict.exit_code("podpath"))
 
@@ -567,7 +567,7 @@ def test_an_answer_from_outside_is_no_missing_route() -> None:
     """An ICMP error that comes back proves that the packet left the pod; only an error of the call itself means no route."""
     (probe,) = [one for one in plan_probes(Settings(families=(4,)), around())[0] if one.purpose == "outbound"]
     causes = [
-        judge(Settings(), [Outcome(probe, None, None, errno.ENETUNREACH, at_once=at_once)], (), {4: True}).cause
+        judge(Settings(), [ProbeOutcome(probe, None, None, errno.ENETUNREACH, at_once=at_once)], (), {4: True}).cause
         for at_once in (False, True)
     ]
 
@@ -577,7 +577,7 @@ def test_an_answer_from_outside_is_no_missing_route() -> None:
 def test_an_arrival_without_its_origin_proves_nothing() -> None:
     """A connection that arrived with another original destination was rewritten by somebody else first."""
     (probe,) = [one for one in plan_probes(Settings(families=(4,)), around())[0] if one.purpose == "outbound"]
-    verdict = judge(Settings(), [Outcome(probe, 4140, End("10.0.0.9", 80))], (), {4: True})
+    verdict = judge(Settings(), [ProbeOutcome(probe, 4140, SocketEnd("10.0.0.9", 80))], (), {4: True})
 
     assert "wrong-port" == verdict.cause
     assert "another rule rewrites it first" in verdict.claim

@@ -18,7 +18,7 @@ from podpath.report.style import Style
 from podpath.report.timeline_json import render_timeline_json
 from podpath.report.timeline_svg import render_timeline_svg
 from podpath.report.timeline_text import render_timeline
-from podpath.timeline.build import Told
+from podpath.timeline.build import ToldFailure
 from podpath.timeline.chronicle import Chronicle
 from tests.timeline.samples import CLIENT, MESSAGES, at, chronicle
 
@@ -37,9 +37,9 @@ def schema() -> dict[str, Any]:
 CHRONICLES = {
     "found": chronicle(MESSAGES, CLIENT),
     "no window": chronicle(MESSAGES),
-    "given": chronicle(MESSAGES, told=Told(failed_at=at("03:13:59"), timeout=10, last_ok=at("03:13:39"))),
+    "given": chronicle(MESSAGES, told=ToldFailure(failed_at=at("03:13:59"), timeout=10, last_ok=at("03:13:39"))),
     "quiet": chronicle(
-        "Mar 12 03:13:47 n sshd: a\nMar 12 03:30:47 n sshd: a", told=Told(failed_at=at("03:20:00"), last_ok=at("03:14:00"))
+        "Mar 12 03:13:47 n sshd: a\nMar 12 03:30:47 n sshd: a", told=ToldFailure(failed_at=at("03:20:00"), last_ok=at("03:14:00"))
     ),
     "evil": chronicle(MESSAGES + EVIL, CLIENT),
     "empty": Chronicle(window=None),
@@ -114,7 +114,7 @@ def test_any_message_is_drawn_and_told(messages: list[str], head: str) -> None:
     lines = "\n".join(
         f"Mar 12 03:13:4{number} kn-04 {head}{message}".replace("\n", " ") for number, message in enumerate(messages)
     )
-    found = chronicle(lines or "x", told=Told(failed_at=at("03:13:59"), timeout=10, last_ok=at("03:13:39")))
+    found = chronicle(lines or "x", told=ToldFailure(failed_at=at("03:13:59"), timeout=10, last_ok=at("03:13:39")))
     clean = render_timeline_svg(found)
     ET.fromstring(clean)  # noqa: S314 - our own output
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from podpath.net.provenance import Source
-from podpath.timeline.build import Told, build_chronicle
+from podpath.timeline.build import ToldFailure, build_chronicle
 from podpath.timeline.chain_files import load_chains
 from podpath.timeline.chronicle import Chronicle
 from podpath.timeline.clock import Clock
@@ -42,7 +42,7 @@ def logs(*texts: str, clock: Clock = CLOCK) -> Logs:
     return read_logs([source(text, f"log-{number}") for number, text in enumerate(texts)], clock)
 
 
-def chronicle(*texts: str, clock: Clock = CLOCK, told: Told | None = None) -> Chronicle:
+def chronicle(*texts: str, clock: Clock = CLOCK, told: ToldFailure | None = None) -> Chronicle:
     """Say what texts tell, with the known chains."""
     return build_chronicle(logs(*texts, clock=clock), load_chains(), told)
 

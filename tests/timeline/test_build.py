@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from podpath.timeline.build import Told
+from podpath.timeline.build import ToldFailure
 from podpath.timeline.clock import Clock
 from podpath.timeline.moments import parse_moment
 from tests.timeline.samples import CLIENT, MESSAGES, at, chronicle, logs
@@ -30,7 +30,7 @@ def test_the_window_and_the_chain_of_a_node_and_its_client() -> None:
 
 def test_what_the_user_says_goes_first() -> None:
     """Moments that are given make the window; what the logs have at that moment tells the timeout that is not given."""
-    given = chronicle(MESSAGES, CLIENT, told=Told(failed_at=at("03:14:11"), last_ok=at("03:13:39")))
+    given = chronicle(MESSAGES, CLIENT, told=ToldFailure(failed_at=at("03:14:11"), last_ok=at("03:13:39")))
     window = given.window
     assert window is not None
 
@@ -40,14 +40,14 @@ def test_what_the_user_says_goes_first() -> None:
 def test_nothing_changed() -> None:
     """A log that reaches over the window and has nothing in it says so: exit code 0."""
     quiet = "\n".join(f"Mar 12 03:{minute}:00 kn-04 sshd[1]: Accepted publickey for ops" for minute in range(10, 30))
-    found = chronicle(quiet, told=Told(failed_at=at("03:20:30"), timeout=10, last_ok=at("03:19:30")))
+    found = chronicle(quiet, told=ToldFailure(failed_at=at("03:20:30"), timeout=10, last_ok=at("03:19:30")))
 
     assert ("none", 0, True) == (found.verdict, found.exit_code, found.covered)
 
 
 def test_a_log_that_does_not_reach_decides_nothing() -> None:
     """A log that ends before the window leaves it undecided, and the question asks for the rest."""
-    found = chronicle(MESSAGES, told=Told(failed_at=at("09:00:00"), timeout=10, last_ok=at("08:59:00")))
+    found = chronicle(MESSAGES, told=ToldFailure(failed_at=at("09:00:00"), timeout=10, last_ok=at("08:59:00")))
 
     assert ("possible", 3) == (found.verdict, found.exit_code)
     assert any("do not reach" in question for question in found.questions)
@@ -63,7 +63,7 @@ def test_without_a_failure_it_asks() -> None:
 
 def test_the_timeout_is_asked_for() -> None:
     """Without the timeout the first bad request may have begun any time before, and that is said."""
-    found = chronicle(MESSAGES, told=Told(failed_at=at("03:13:59")))
+    found = chronicle(MESSAGES, told=ToldFailure(failed_at=at("03:13:59")))
 
     assert any("--timeout" in question for question in found.questions)
     assert any("--last-ok" in question for question in found.questions)
@@ -77,7 +77,7 @@ def test_failures_after_the_window_are_kept() -> None:
 def test_many_events_are_cut() -> None:
     """A window full of restarts keeps what is shown within bounds."""
     many = "\n".join(f"Mar 12 03:13:4{number % 9} n systemd[1]: Started unit-{number}." for number in range(2000))
-    found = chronicle(many, told=Told(failed_at=at("03:13:59"), timeout=5, last_ok=at("03:13:39")))
+    found = chronicle(many, told=ToldFailure(failed_at=at("03:13:59"), timeout=5, last_ok=at("03:13:39")))
 
     assert len(found.marked) <= 400
     assert len(found.suspects) <= 40
@@ -99,7 +99,7 @@ def test_the_reported_incident() -> None:
     )
     reach = logs(lines, clock=clock).reach
     moments = {name: parse_moment(text, clock, reach) for name, text in (("failed", failed), ("good", good), ("began", began))}
-    found = chronicle(lines, clock=clock, told=Told(failed_at=moments["failed"], timeout=timeout, last_ok=moments["good"]))
+    found = chronicle(lines, clock=clock, told=ToldFailure(failed_at=moments["failed"], timeout=timeout, last_ok=moments["good"]))
     story = found.stories[0]
 
     assert (moments["began"], 2.0) == (found.window.began if found.window else 0, story.before)

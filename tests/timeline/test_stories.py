@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podpath.timeline.build import Told
-from podpath.timeline.chain import Chain
+from podpath.timeline.build import ToldFailure
+from podpath.timeline.chain import CauseChain
 from podpath.timeline.chain_files import load_chains
 from podpath.timeline.stories import find_stories
 from podpath.timeline.suspects import mark_events
@@ -108,7 +108,7 @@ def test_every_chain_has_a_case() -> None:
 def test_each_chain_is_found(name: str) -> None:
     """Lines such as the reports quote make their chain, whose last link is in the window."""
     text = "\n".join(f"Mar 12 03:13:{40 + number} kn-04 {line}" for number, line in enumerate(CASES[name]))
-    found = chronicle(text, told=Told(failed_at=at("03:13:59"), timeout=10, last_ok=at("03:13:39")))
+    found = chronicle(text, told=ToldFailure(failed_at=at("03:13:59"), timeout=10, last_ok=at("03:13:39")))
 
     assert name in [story.chain.name for story in found.stories]
     assert len(CASES[name]) == len(next(story for story in found.stories if story.chain.name == name).told)
@@ -149,6 +149,6 @@ def test_a_cause_comes_before_what_shows_it() -> None:
 
 def test_no_chain_no_story() -> None:
     """Without chains there is no story."""
-    chains: tuple[Chain, ...] = ()
+    chains: tuple[CauseChain, ...] = ()
 
     assert () == find_stories(chains, mark_events(logs(MESSAGES).readings, 0, at("23:59:59")), WINDOW)

@@ -36,7 +36,7 @@ from podpath.assembly.routing.routes import assemble_routes
 from podpath.assembly.routing.tables import TableNumbers
 from podpath.assembly.scenes.deeds import list_deeds, read_effects
 from podpath.assembly.scenes.labels import Standing
-from podpath.assembly.scenes.scene import Evidence
+from podpath.assembly.scenes.scene import SceneEvidence
 from podpath.evidence.records import MessageRecord, Reading, SettingsRecord, StatementRecord, SysctlRecord
 from podpath.net.addresses import Address
 from podpath.net.firewall import TypedRule
@@ -64,7 +64,7 @@ def assemble_case(read: Iterable[tuple[Source, Reading]], asked: tuple[Address, 
     The order tells which of two outputs that disagree comes first; of what agrees it changes nothing. `asked` are addresses that
     the user asks about: one in the subnet of a bridge is taken for that of a pod there.
     """
-    evidence = Evidence.gather(read, asked)
+    evidence = SceneEvidence.gather(read, asked)
     netfilter = _assemble_netfilter(evidence)
     base = _build(evidence, netfilter, {})
     ways = [(fork, way) for fork in base.disputes.forks for way in range(len(fork.ways)) if way != fork.taken]
@@ -97,7 +97,7 @@ def assemble_case(read: Iterable[tuple[Source, Reading]], asked: tuple[Address, 
     )
 
 
-def _list_statements(evidence: Evidence) -> Iterator[Stated]:
+def _list_statements(evidence: SceneEvidence) -> Iterator[Stated]:
     """Yield what outputs state of the host beside its facts, but for those of a later state; what was done stays done."""
     for scene, record in evidence.records(StatementRecord):
         done = isinstance(record.statement, TypedRule) and not scene.is_elsewhere
@@ -105,28 +105,28 @@ def _list_statements(evidence: Evidence) -> Iterator[Stated]:
             yield Stated(statement=record.statement, span=record.span, netns=scene.netns)
 
 
-def _list_configured(evidence: Evidence) -> Iterator[ConfiguredSysctl]:
+def _list_configured(evidence: SceneEvidence) -> Iterator[ConfiguredSysctl]:
     """Yield what files set sysctls to, but for those of a later or a good state."""
     for scene, record in evidence.records(SysctlRecord):
         if record.configured and scene.standing < Standing.AFTER:
             yield ConfiguredSysctl(key=record.key.replace("/", "."), value=record.value.strip(), span=record.span)
 
 
-def _list_files(evidence: Evidence) -> Iterator[SettingsFile]:
+def _list_files(evidence: SceneEvidence) -> Iterator[SettingsFile]:
     """Yield configuration files, but for those of a good one: what is wrong in a later file is wrong still."""
     for scene, record in evidence.records(SettingsRecord):
         if scene.standing < Standing.GOOD:
             yield replace(record.file, netns=scene.netns)
 
 
-def _list_messages(evidence: Evidence) -> Iterator[Message]:
+def _list_messages(evidence: SceneEvidence) -> Iterator[Message]:
     """Yield what was said on the host that the case is about."""
     for scene, record in evidence.records(MessageRecord):
         if not scene.is_elsewhere:
             yield Message(record.kind, record.values, record.span, record.times, scene.netns)
 
 
-def _assemble_netfilter(evidence: Evidence) -> Mapping[str, NetfilterAssembly]:
+def _assemble_netfilter(evidence: SceneEvidence) -> Mapping[str, NetfilterAssembly]:
     """Read rules once: they are the bulk of a node, and no way that a fork may take changes them."""
     names = dict.fromkeys(["host", *(scene.netns for scene in evidence.scenes)])
     return {
@@ -136,7 +136,7 @@ def _assemble_netfilter(evidence: Evidence) -> Mapping[str, NetfilterAssembly]:
 
 
 def _build(
-    evidence: Evidence,
+    evidence: SceneEvidence,
     netfilter: Mapping[str, NetfilterAssembly],
     selection: Mapping[str, int],
     sightings: Sightings | None = None,

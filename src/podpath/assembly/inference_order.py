@@ -19,7 +19,7 @@ from podpath.assembly.inference.pod_namespaces import POD_LINK
 from podpath.assembly.inference.routed_pods import infer_routed_pods
 from podpath.assembly.inference.unseen_peers import infer_unseen_peers
 from podpath.assembly.inference.uplink import infer_uplink
-from podpath.assembly.scenes.scene import Evidence
+from podpath.assembly.scenes.scene import SceneEvidence
 from podpath.evidence.records import AttemptRecord
 from podpath.net.addresses import WIDTH, Address
 from podpath.net.provenance import Basis, Inferred, Span
@@ -27,7 +27,7 @@ from podpath.node.links import InterfaceAddress, Link
 from podpath.node.node import HOST, Pod
 
 
-def infer_topology(draft: NodeDraft, evidence: Evidence, sightings: Sightings, disputes: Disputes) -> None:
+def infer_topology(draft: NodeDraft, evidence: SceneEvidence, sightings: Sightings, disputes: Disputes) -> None:
     """Add to the node what no output lists, but its routes, captures, services and failures show or need."""
     infer_devices(draft, sightings)
     infer_from_routes(draft)

@@ -19,7 +19,7 @@ from podpath.lab.drops import DropTracer
 from podpath.lab.generate import GeneratedCase, generate_case
 from podpath.lab.incidents.incident import Incident
 from podpath.lab.incidents.registry import INCIDENTS
-from podpath.lab.rehearsal import Stage, build_stage
+from podpath.lab.rehearsal import StagedNode, build_stage
 from podpath.lab.script import emit_shell, emit_twin
 from podpath.lab.shrink import shrink_case
 from podpath.lab.twin import TwinRun, plan_twin, run_twin
@@ -151,7 +151,7 @@ def _break(chosen: Incident) -> Case:
         stage.close()
 
 
-def diagnose_stage(stage: Stage, chosen: Incident, bundle: str | None = None) -> DiagnosisResult:
+def diagnose_stage(stage: StagedNode, chosen: Incident, bundle: str | None = None) -> DiagnosisResult:
     """Collect the standing node into a bundle and diagnose that, knowing nothing but the probe."""
     with tempfile.TemporaryDirectory() as folder:
         target = Path(bundle) if bundle else Path(folder) / "bundle"
@@ -159,7 +159,7 @@ def diagnose_stage(stage: Stage, chosen: Incident, bundle: str | None = None) ->
         return diagnose(target, (chosen.asked(),))
 
 
-def _tell(state: str, stage: Stage, attempt: int) -> None:
+def _tell(state: str, stage: StagedNode, attempt: int) -> None:
     click.echo(f"  {state:<7} {stage.probe(attempt).application}")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.lab.agree import Tally
-from podpath.lab.agreement import Difference
+from podpath.lab.agreement import Disagreement
 from podpath.lab.twin import TwinRun
 from podpath.report.escape import escape
 from podpath.report.sentences import spell_failure
@@ -51,7 +51,7 @@ def render_tally(tally: Tally) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _difference(difference: Difference) -> Iterator[str]:
+def _difference(difference: Disagreement) -> Iterator[str]:
     """Show only what is on one side: most of two long lists is alike."""
     predicted, observed = difference.predicted.split("\n"), difference.observed.split("\n")
     yield f"  {difference.what}"

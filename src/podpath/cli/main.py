@@ -30,27 +30,31 @@ BLAS_THREADS = "OPENBLAS_NUM_THREADS"
 """NumPy's library of matrices, which nothing here uses, starts a thread for each core as it is loaded: 50 ms on two."""
 
 
-class Entry(NamedTuple):
+class CommandEntry(NamedTuple):
     """One command: where its code is and what `--help` says of it."""
 
     module: str
     summary: str
 
 
-COMMANDS: dict[str, Entry] = {
-    "diagnose": Entry("podpath.cli.diagnose", "Name what broke the path, quote the lines that say so, and give the fix."),
-    "trace": Entry("podpath.cli.trace", "Follow one connection through the node, packet by packet and step by step."),
-    "diff": Entry("podpath.cli.diff", "Name the smallest difference that explains why one node works and another does not."),
-    "capture": Entry(
+COMMANDS: dict[str, CommandEntry] = {
+    "diagnose": CommandEntry("podpath.cli.diagnose", "Name what broke the path, quote the lines that say so, and give the fix."),
+    "trace": CommandEntry("podpath.cli.trace", "Follow one connection through the node, packet by packet and step by step."),
+    "diff": CommandEntry(
+        "podpath.cli.diff", "Name the smallest difference that explains why one node works and another does not."
+    ),
+    "capture": CommandEntry(
         "podpath.cli.capture", "Say what captures alone show: losses, untranslated replies, wrong MACs, black holes."
     ),
-    "timeline": Entry("podpath.cli.timeline", "Say what changed in the window in which it broke, and what that led to."),
-    "snapshot": Entry("podpath.cli.snapshot", "Collect this node and its pods' namespaces into a bundle."),
-    "lab": Entry("podpath.cli.lab", "Rebuild a node on the real kernel: twins, known faults, agreement with the model."),
-    "protect": Entry("podpath.cli.protect", "Keep the path from breaking: validator, CNI chain, sysctls, pod repair, agent."),
-    "checks": Entry("podpath.cli.manual", "List the faults that podpath knows by name."),
-    "explain": Entry("podpath.cli.manual", "Print the manual page of one fault: what, why, how to confirm, how to fix."),
-    "completion": Entry("podpath.cli.completion", "Print the completion script for bash, zsh or fish."),
+    "timeline": CommandEntry("podpath.cli.timeline", "Say what changed in the window in which it broke, and what that led to."),
+    "snapshot": CommandEntry("podpath.cli.snapshot", "Collect this node and its pods' namespaces into a bundle."),
+    "lab": CommandEntry("podpath.cli.lab", "Rebuild a node on the real kernel: twins, known faults, agreement with the model."),
+    "protect": CommandEntry(
+        "podpath.cli.protect", "Keep the path from breaking: validator, CNI chain, sysctls, pod repair, agent."
+    ),
+    "checks": CommandEntry("podpath.cli.manual", "List the faults that podpath knows by name."),
+    "explain": CommandEntry("podpath.cli.manual", "Print the manual page of one fault: what, why, how to confirm, how to fix."),
+    "completion": CommandEntry("podpath.cli.completion", "Print the completion script for bash, zsh or fish."),
 }
 
 
@@ -69,7 +73,7 @@ def _gathering_no_garbage() -> Iterator[None]:
 class LazyGroup(click.Group):
     """A group that imports a command when it is called, and lists it by the table's words."""
 
-    def __init__(self, *arguments: Any, table: Mapping[str, Entry], **attributes: Any) -> None:  # noqa: ANN401  # click's
+    def __init__(self, *arguments: Any, table: Mapping[str, CommandEntry], **attributes: Any) -> None:  # noqa: ANN401  # click's
         """Take the table of commands beside what every group takes."""
         super().__init__(*arguments, **attributes)
         self.table = table

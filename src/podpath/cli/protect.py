@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import click
 
-from podpath.cli.main import Entry, LazyGroup
+from podpath.cli.main import CommandEntry, LazyGroup
 
-COMMANDS: dict[str, Entry] = {
-    "validate": Entry("podpath.cli.protect_validate", "Prove, before a pod's containers start, that its traffic is redirected."),
-    "chain": Entry(
+COMMANDS: dict[str, CommandEntry] = {
+    "validate": CommandEntry(
+        "podpath.cli.protect_validate", "Prove, before a pod's containers start, that its traffic is redirected."
+    ),
+    "chain": CommandEntry(
         "podpath.cli.protect_chain", "Keep a plugin in the CNI configuration that the runtime loads; judge such a folder."
     ),
-    "agent": Entry("podpath.cli.protect_agent", "Run every part in one process, with health, metrics, events and a node taint."),
-    "order": Entry("podpath.cli.protect_order", "Check and mend the order of base chains' jumps that CNIs depend on."),
-    "sysctl": Entry("podpath.cli.protect_sysctl", "Check, put right and keep the sysctls that pods' packets need."),
-    "repair": Entry(
+    "agent": CommandEntry(
+        "podpath.cli.protect_agent", "Run every part in one process, with health, metrics, events and a node taint."
+    ),
+    "order": CommandEntry("podpath.cli.protect_order", "Check and mend the order of base chains' jumps that CNIs depend on."),
+    "sysctl": CommandEntry("podpath.cli.protect_sysctl", "Check, put right and keep the sysctls that pods' packets need."),
+    "repair": CommandEntry(
         "podpath.cli.protect_repair", "Find a node's pods that started without redirect rules; mend or replace them."
     ),
 }

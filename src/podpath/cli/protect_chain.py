@@ -14,9 +14,9 @@ from typing import TypeVar, cast
 import click
 
 from podpath.cni.lint import Lint, lint_folder
-from podpath.cni.runtimes import RuntimeSettings, Verdict
+from podpath.cni.runtimes import RuntimeSettings, RuntimeVerdict
 from podpath.net.errors import UsageError
-from podpath.protect.agent.keeper import Desk, Status
+from podpath.protect.agent.keeper import KeeperContext, Status
 from podpath.protect.apply import Applier, Effect
 from podpath.protect.chain.crictl import compare_loaded
 from podpath.protect.chain.folder import list_programs, probe_programs, read_folder
@@ -83,7 +83,7 @@ def keep(*, dry_run: bool, once: bool, **given: object) -> None:
         guard = Guard(options, applier)
         status = _look_once(guard)
         click.get_current_context().exit(0 if status.ready else 1)
-    desk = Desk(lambda _: None)
+    desk = KeeperContext(lambda _: None)
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: desk.stop())
     try:
@@ -194,7 +194,7 @@ def _render(found: Lint) -> str:
     return "\n".join(map(escape, lines)) + "\n"
 
 
-def _render_verdict(verdict: Verdict) -> str:
+def _render_verdict(verdict: RuntimeVerdict) -> str:
     if verdict.network is None:
         return f"{verdict.runtime}: no network: {verdict.why_none}"
     network = verdict.network

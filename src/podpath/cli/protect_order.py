@@ -11,7 +11,7 @@ from podpath.cli.protect_watch import run_part
 from podpath.cli.terminal import choose_style
 from podpath.net.errors import UsageError
 from podpath.protect.apply import Applier
-from podpath.protect.order.guard import OrderGuard, Outcome
+from podpath.protect.order.guard import OrderGuard, OrderOutcome
 from podpath.protect.order.keeper import keep_order
 from podpath.protect.order.options import OrderOptions, gather_rules
 from podpath.report.escape import escape
@@ -63,7 +63,7 @@ def order(*, fix: bool, dry_run: bool, watch: bool, leave_out: tuple[str, ...], 
     click.get_current_context().exit(0 if outcome.holds else WRONG)
 
 
-def render_outcome(outcome: Outcome) -> str:
+def render_outcome(outcome: OrderOutcome) -> str:
     """Write what a look found and did."""
     style = choose_style("auto", verbose=False)
     lines = [
@@ -77,7 +77,7 @@ def render_outcome(outcome: Outcome) -> str:
     return "".join(f"{line}\n" for line in lines) + render_findings(outcome.findings, style)
 
 
-def outcome_document(outcome: Outcome) -> dict[str, object]:
+def outcome_document(outcome: OrderOutcome) -> dict[str, object]:
     """Return what a look found and did, as JSON has it."""
     return {
         "schema": SCHEMA,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, cast
 import click
 
 from podpath.net.errors import MissingExtra
-from podpath.protect.agent.keeper import Desk, Status
+from podpath.protect.agent.keeper import KeeperContext, Status
 from podpath.protect.agent.logs import configure_logs
 from podpath.protect.apply import Applier
 from podpath.protect.tables import parse_tables
@@ -22,7 +22,7 @@ from podpath.report.escape import escape
 
 if TYPE_CHECKING:
     from podpath.protect.kube.objects import Pod
-    from podpath.protect.repair.judgement import Judgement
+    from podpath.protect.repair.judgement import PodJudgement
     from podpath.protect.repair.keeper import Assignment, Work
     from podpath.protect.repair.policy import Policy
 
@@ -91,7 +91,7 @@ def repair(**given: object) -> None:
                 work.close()
             _report(found, work, assignment, as_json=bool(given["as_json"]))
         click.get_current_context().exit(int(any(judgement.state == "broken" for _, judgement in found)))
-    desk = Desk(_quiet)
+    desk = KeeperContext(_quiet)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: desk.stop())
     try:
@@ -161,7 +161,7 @@ def _policy(given: dict[str, object]) -> Policy:
         raise click.UsageError(f"expected {error}") from error
 
 
-def _report(found: tuple[tuple[Pod, Judgement], ...], work: Work, assignment: Assignment, *, as_json: bool) -> None:
+def _report(found: tuple[tuple[Pod, PodJudgement], ...], work: Work, assignment: Assignment, *, as_json: bool) -> None:
     held = {finding.subject: finding.evidence for finding in work.controller.findings()}
     deeds = [
         {"action": action, "result": result, "count": count} for (action, result), count in sorted(work.controller.counts.items())

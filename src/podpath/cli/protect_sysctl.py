@@ -11,7 +11,7 @@ from podpath.cli.protect_watch import run_part
 from podpath.cli.terminal import choose_style
 from podpath.net.errors import UsageError
 from podpath.protect.apply import Applier
-from podpath.protect.sysctl.guard import Guard, Outcome
+from podpath.protect.sysctl.guard import Guard, SysctlOutcome
 from podpath.protect.sysctl.keeper import keep_sysctls
 from podpath.protect.sysctl.keys import parse_key
 from podpath.protect.sysctl.options import SysctlOptions, make_duty
@@ -112,7 +112,7 @@ def _sign(policy: str) -> str:
     return {"exact": "=", "floor": ">=", "ceiling": "<="}[policy]
 
 
-def render_outcome(outcome: Outcome, chosen: dict[str, str]) -> str:
+def render_outcome(outcome: SysctlOutcome, chosen: dict[str, str]) -> str:
     """Write what a look found and did."""
     style = choose_style("auto", verbose=False)
     lines = [f"profile {name}: {escape(sign)}" for name, sign in chosen.items()]
@@ -128,7 +128,7 @@ def render_outcome(outcome: Outcome, chosen: dict[str, str]) -> str:
     return "".join(f"{line}\n" for line in lines) + render_findings(outcome.findings, style)
 
 
-def outcome_document(outcome: Outcome, chosen: dict[str, str]) -> dict[str, object]:
+def outcome_document(outcome: SysctlOutcome, chosen: dict[str, str]) -> dict[str, object]:
     """Return what a look found and did, as JSON has it."""
     return {
         "schema": SCHEMA,

@@ -16,11 +16,11 @@ import click
 from podpath.net.errors import UsageError
 from podpath.protect.reflect.messages import PORT as REFLECTOR_PORT
 from podpath.protect.validate.durations import parse_go_duration, parse_linkerd_duration
-from podpath.protect.validate.judgement import Verdict
+from podpath.protect.validate.judgement import Validation
 from podpath.protect.validate.plan import MESHES, Settings, Style
 from podpath.protect.validate.run import TokenEnds, validate_token
 from podpath.protect.validate.run import validate as run_probes
-from podpath.protect.validate.sockets import End, parse_end
+from podpath.protect.validate.sockets import SocketEnd, parse_end
 from podpath.report.escape import escape
 
 MESSAGE_LIMIT = 4096
@@ -34,25 +34,25 @@ class Killed(Exception):
     """A signal came."""
 
 
-class EndType(click.ParamType[End]):
+class EndType(click.ParamType[SocketEnd]):
     """An address and a port."""
 
     name = "address:port"
 
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> End:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> SocketEnd:
         """Read it; a usage error says what was expected."""
         try:
-            return value if isinstance(value, End) else parse_end(str(value))
+            return value if isinstance(value, SocketEnd) else parse_end(str(value))
         except ValueError:
             self.fail(f"expected an address with a port, as 192.0.2.2:1404 or [fd00::1]:20001, saw {value!r}", param, ctx)
 
 
-class ReflectorsType(click.ParamType[tuple[End, ...]]):
+class ReflectorsType(click.ParamType[tuple[SocketEnd, ...]]):
     """Addresses with or without a port, as the downward API gives them in status.hostIP and status.hostIPs."""
 
     name = "address[:port][,...]"
 
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[End, ...]:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[SocketEnd, ...]:
         """Read them; a usage error says what was expected."""
         if isinstance(value, tuple):
             return value
@@ -64,9 +64,9 @@ class ReflectorsType(click.ParamType[tuple[End, ...]]):
             )
 
 
-def _parse_reflector(text: str) -> End:
+def _parse_reflector(text: str) -> SocketEnd:
     try:
-        return End(str(ipaddress.ip_address(text)), REFLECTOR_PORT)
+        return SocketEnd(str(ipaddress.ip_address(text)), REFLECTOR_PORT)
     except ValueError:
         return parse_end(text)
 
@@ -150,7 +150,7 @@ def validate(**given: object) -> None:
     69 somebody else answered, 70 the target refused, 71 killed; 2 usage error.
     """  # noqa: D301  # click wants the backspace itself
     started = time.monotonic()
-    reflect = cast("End | None", given["reflect"])
+    reflect = cast("SocketEnd | None", given["reflect"])
     if reflect is not None:
         _reflect(reflect, cast("tuple[str, ...]", given["networks"]))
         return
@@ -162,16 +162,16 @@ def validate(**given: object) -> None:
         verdict = _run(settings, given, tell)
     except Killed as killed:
         tell("error", f"Killed by {killed}")
-        verdict = Verdict(checks=(), cause="killed", claim=f"Killed by {killed}")
+        verdict = Validation(checks=(), cause="killed", claim=f"Killed by {killed}")
     _conclude(settings, verdict, given, time.monotonic() - started, tell)
 
 
-def _run(settings: Settings, given: dict[str, object], tell: Callable[[str, str], None]) -> Verdict:
+def _run(settings: Settings, given: dict[str, object], tell: Callable[[str, str], None]) -> Validation:
     wait = bool(given["await_inbound"])
     if settings.style != "linkerd":
         return run_probes(settings, tell, await_inbound=wait)
     default = TokenEnds()
-    listen, connect = cast("End | None", given["listen_addr"]), cast("End | None", given["connect_addr"])
+    listen, connect = cast("SocketEnd | None", given["listen_addr"]), cast("SocketEnd | None", given["connect_addr"])
     ends = TokenEnds(listen=listen or default.listen, connect=connect or default.connect)
     if (":" in ends.connect.address) and ":" not in ends.listen.address:
         raise UsageError(f"expected addresses of one family, saw {ends.listen} and {ends.connect}")
@@ -179,7 +179,7 @@ def _run(settings: Settings, given: dict[str, object], tell: Callable[[str, str]
 
 
 def _conclude(
-    settings: Settings, verdict: Verdict, given: dict[str, object], seconds: float, tell: Callable[[str, str], None]
+    settings: Settings, verdict: Validation, given: dict[str, object], seconds: float, tell: Callable[[str, str], None]
 ) -> None:
     code = verdict.exit_code(settings.style)
     if verdict.cause and verdict.cause != "killed":
@@ -204,7 +204,7 @@ def _conclude(
     click.get_current_context().exit(code)
 
 
-def _complaints(settings: Settings, verdict: Verdict) -> list[str]:
+def _complaints(settings: Settings, verdict: Validation) -> list[str]:
     """Say it as the mesh's own validator does, for those who look for its words, and then what it is."""
     own = [check.claim for check in verdict.checks if check.state == "failed"] or [verdict.claim]
     if settings.style == "linkerd":
@@ -215,7 +215,7 @@ def _complaints(settings: Settings, verdict: Verdict) -> list[str]:
     return own
 
 
-def _document(settings: Settings, verdict: Verdict, code: int, seconds: float) -> dict[str, object]:
+def _document(settings: Settings, verdict: Validation, code: int, seconds: float) -> dict[str, object]:
     return {
         "schema": "podpath/validate/v1", "ok": not verdict.cause, "mode": settings.style, "cause": verdict.cause,
         "claim": verdict.claim, "exit_code": code, "seconds": round(seconds, 4),
@@ -233,7 +233,7 @@ def _settings(given: dict[str, object]) -> Settings:
     if asked is not None:
         limit = parse_linkerd_duration(asked)
     families = {"auto": (), "4": (4,), "6": (6,), "both": (4, 6)}[str(given["families"])]
-    listen = cast("End | None", given["listen_addr"])
+    listen = cast("SocketEnd | None", given["listen_addr"])
     uid = cast("int | None", given["proxy_uid"])
     return Settings(
         style=style,
@@ -245,7 +245,7 @@ def _settings(given: dict[str, object]) -> Settings:
         skip_inbound=cast("tuple[int, ...]", given["skip_inbound_ports"]),
         probe_port=cast("int", given["probe_port"]),
         families=cast("tuple[()]", families),
-        reflectors=cast("tuple[End, ...]", given["reflector"]),
+        reflectors=cast("tuple[SocketEnd, ...]", given["reflector"]),
         timeout=limit,
     )
 
@@ -257,7 +257,7 @@ def _guess_style(given: dict[str, object]) -> Style:
     return "linkerd" if given["listen_addr"] or given["connect_addr"] else "podpath"
 
 
-def _reflect(end: End, texts: tuple[str, ...]) -> None:
+def _reflect(end: SocketEnd, texts: tuple[str, ...]) -> None:
     from podpath.protect.reflect.options import parse_networks  # noqa: PLC0415  # only the reflector needs it
     from podpath.protect.reflect.reflector import Reflector  # noqa: PLC0415  # as above
 

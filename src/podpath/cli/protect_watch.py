@@ -10,7 +10,7 @@ import click
 
 from podpath.cli.protect_text import finding_document, render_findings
 from podpath.cli.terminal import choose_style
-from podpath.protect.agent.keeper import Body, Desk, Status
+from podpath.protect.agent.keeper import Body, KeeperContext, Status
 
 
 def run_part(body: Body, schema: str, *, as_json: bool) -> bool:
@@ -30,7 +30,7 @@ def run_part(body: Body, schema: str, *, as_json: bool) -> bool:
             click.echo(f"{said}\n{render_findings(status.findings, style)}", nl=False)
         last[:] = [status]
 
-    desk = Desk(hear)
+    desk = KeeperContext(hear)
 
     def stop(number: int, frame: FrameType | None) -> None:  # noqa: ARG001  # signal's signature
         desk.stop()

@@ -16,7 +16,7 @@ from podpath.cni.conf import CURRENT, ConfFile, Network, Trouble, parse_network,
 from podpath.cni.runtimes import (
     Programs,
     RuntimeSettings,
-    Verdict,
+    RuntimeVerdict,
     candidates,
     judge_containerd,
     judge_crio,
@@ -50,7 +50,7 @@ class Remark(NamedTuple):
 class Lint:
     """What the runtimes make of a folder, and what is to be said of it."""
 
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[RuntimeVerdict, ...]
     remarks: tuple[Remark, ...]
 
     @property
@@ -76,7 +76,7 @@ def lint_folder(files: Sequence[ConfFile], settings: RuntimeSettings, programs: 
     return Lint(verdicts=verdicts, remarks=tuple(sorted(dict.fromkeys(remarks), key=lambda remark: order[remark.severity])))
 
 
-def _verdict_remarks(verdicts: Sequence[Verdict]) -> Iterator[Remark]:
+def _verdict_remarks(verdicts: Sequence[RuntimeVerdict]) -> Iterator[Remark]:
     containerd, crio = verdicts
     first = next((decision.file for decision in (*containerd.decisions, *crio.decisions)), "")
     if containerd.network is None and crio.network is None:
@@ -109,7 +109,7 @@ def _file_remarks(files: Sequence[ConfFile]) -> Iterator[Remark]:
             yield Remark("D1", "note", file.name, 1, "its extension is none of .conf, .conflist, .json: no runtime reads it")
 
 
-def _trouble_remarks(file: ConfFile, trouble: Trouble, verdicts: Sequence[Verdict]) -> Iterator[Remark]:
+def _trouble_remarks(file: ConfFile, trouble: Trouble, verdicts: Sequence[RuntimeVerdict]) -> Iterator[Remark]:
     decisions = {
         verdict.runtime: decision.action for verdict in verdicts for decision in verdict.decisions if decision.file == file.name
     }
@@ -198,7 +198,7 @@ def _drop_in_remarks(
             yield Remark("P4", "note", other.name, 1, said)
 
 
-def _folder_remarks(networks: Sequence[Network], verdicts: Sequence[Verdict]) -> Iterator[Remark]:
+def _folder_remarks(networks: Sequence[Network], verdicts: Sequence[RuntimeVerdict]) -> Iterator[Remark]:
     seen: dict[str, Network] = {}
     for network in networks:
         other = seen.setdefault(network.name, network)

@@ -32,7 +32,7 @@ class Decision(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class RuntimeVerdict:
     """What one runtime makes of the folder."""
 
     runtime: str
@@ -67,7 +67,7 @@ def candidates(files: Sequence[ConfFile]) -> list[ConfFile]:
     return sorted((file for file in files if "/" not in file.name and file.extension in EXTENSIONS), key=_order)
 
 
-def judge_containerd(files: Sequence[ConfFile], settings: RuntimeSettings) -> Verdict:
+def judge_containerd(files: Sequence[ConfFile], settings: RuntimeSettings) -> RuntimeVerdict:
     """Say what containerd would load."""
     decisions: list[Decision] = []
     networks: list[Network] = []
@@ -85,7 +85,7 @@ def judge_containerd(files: Sequence[ConfFile], settings: RuntimeSettings) -> Ve
             decisions.append(Decision(file.name, "fails", found.why, found.row, found.line))
             rest = waiting[len(decisions) :]
             decisions += [Decision(other.name, "not reached", f"loading ended at {file.name}", "D2") for other in rest]
-            return Verdict(
+            return RuntimeVerdict(
                 runtime=CONTAINERD,
                 network=None,
                 decisions=tuple(decisions),
@@ -96,11 +96,11 @@ def judge_containerd(files: Sequence[ConfFile], settings: RuntimeSettings) -> Ve
             Decision(file.name, "loaded", "the first by name" if len(networks) == 1 else "max_conf_num allows it", "D1")
         )
     if not networks:
-        return Verdict(runtime=CONTAINERD, network=None, why_none="no file ends in .conf, .conflist or .json")
-    return Verdict(runtime=CONTAINERD, network=networks[0], others=tuple(networks[1:]), decisions=tuple(decisions))
+        return RuntimeVerdict(runtime=CONTAINERD, network=None, why_none="no file ends in .conf, .conflist or .json")
+    return RuntimeVerdict(runtime=CONTAINERD, network=networks[0], others=tuple(networks[1:]), decisions=tuple(decisions))
 
 
-def judge_crio(files: Sequence[ConfFile], settings: RuntimeSettings, programs: Programs | None = None) -> Verdict:
+def judge_crio(files: Sequence[ConfFile], settings: RuntimeSettings, programs: Programs | None = None) -> RuntimeVerdict:
     """Say what CRI-O would load; without `programs` every plugin's program is taken to be there."""
     decisions: list[Decision] = []
     networks: dict[str, Network] = {}
@@ -122,7 +122,7 @@ def judge_crio(files: Sequence[ConfFile], settings: RuntimeSettings, programs: P
     chosen = networks.get(wanted)
     why_none = "" if chosen else f"no file has the network {wanted!r}" if wanted else "no file has a network that can be used"
     others = tuple(network for network in networks.values() if network is not chosen)
-    return Verdict(runtime=CRIO, network=chosen, others=others, decisions=tuple(decisions), why_none=why_none)
+    return RuntimeVerdict(runtime=CRIO, network=chosen, others=others, decisions=tuple(decisions), why_none=why_none)
 
 
 def lacking(network: Network, programs: Programs | None) -> Trouble | None:

@@ -35,7 +35,7 @@ class CollectError(PodpathError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Namespace:
+class CollectedNamespace:
     """A network namespace that is collected."""
 
     name: str
@@ -45,7 +45,7 @@ class Namespace:
     role: str = "pod"
 
 
-def find_namespaces(proc: Path = Path("/proc"), named: Path = Path("/run/netns")) -> tuple[Namespace, ...]:
+def find_namespaces(proc: Path = Path("/proc"), named: Path = Path("/run/netns")) -> tuple[CollectedNamespace, ...]:
     """Find the network namespaces of this node, the host's first, one name each.
 
     A namespace is named after the host name that its oldest process sees: in a pod, that is the pod's name. Where that is the
@@ -63,7 +63,7 @@ def find_namespaces(proc: Path = Path("/proc"), named: Path = Path("/run/netns")
     home = _home(proc)
     host = home.stat().st_ino
     called = _named_namespaces(named)
-    namespaces = [Namespace(name="host", path=str(home), role="host")]
+    namespaces = [CollectedNamespace(name="host", path=str(home), role="host")]
     names = {"host"}
     for inode, process in oldest.items():
         if inode != host:
@@ -72,10 +72,10 @@ def find_namespaces(proc: Path = Path("/proc"), named: Path = Path("/run/netns")
                 name = called.get(inode, f"pid-{process}")
             unique = name if name not in names else f"{name}-{process}"
             names.add(unique)
-            namespaces.append(Namespace(name=unique, path=str(proc / str(process) / "ns/net")))
+            namespaces.append(CollectedNamespace(name=unique, path=str(proc / str(process) / "ns/net")))
     for inode, name in called.items():
         if inode not in oldest and inode != host and name not in names:
-            namespaces.append(Namespace(name=name, path=str(named / name)))
+            namespaces.append(CollectedNamespace(name=name, path=str(named / name)))
     return tuple(namespaces)
 
 
@@ -107,7 +107,7 @@ def _host_name(process: int) -> str:
 
 def collect_bundle(
     target: Path,
-    namespaces: tuple[Namespace, ...],
+    namespaces: tuple[CollectedNamespace, ...],
     *,
     now: float,
     progress: Callable[[str], None] = lambda _: None,
@@ -130,7 +130,11 @@ class Collected(NamedTuple):
 
 
 def collect_files(
-    namespaces: tuple[Namespace, ...], *, now: float, progress: Callable[[str], None] = lambda _: None, logs: bool = False
+    namespaces: tuple[CollectedNamespace, ...],
+    *,
+    now: float,
+    progress: Callable[[str], None] = lambda _: None,
+    logs: bool = False,
 ) -> Collected:
     """Ask every namespace and the node, and give what they say."""
     if os.geteuid() != 0:
@@ -152,7 +156,9 @@ def collect_files(
     return Collected(files, tuple(missing))
 
 
-def _collect_commands(commands: tuple[FileCommand, ...], namespace: Namespace, missing: list[str]) -> Iterator[tuple[str, bytes]]:
+def _collect_commands(
+    commands: tuple[FileCommand, ...], namespace: CollectedNamespace, missing: list[str]
+) -> Iterator[tuple[str, bytes]]:
     for command in commands:
         program = command.arguments[0]
         if shutil.which(program) is None:
@@ -199,7 +205,9 @@ def _cni_files() -> Iterator[Path]:
                 yield path
 
 
-def _emit_manifest(namespaces: tuple[Namespace, ...], files: Mapping[str, bytes], now: float, missing: list[str]) -> bytes:
+def _emit_manifest(
+    namespaces: tuple[CollectedNamespace, ...], files: Mapping[str, bytes], now: float, missing: list[str]
+) -> bytes:
     manifest = {
         "format": FORMAT, "node": os.uname().nodename, "kernel": os.uname().release, "time": now,
         "netns": {namespace.name: {"role": namespace.role} for namespace in namespaces},
@@ -208,7 +216,7 @@ def _emit_manifest(namespaces: tuple[Namespace, ...], files: Mapping[str, bytes]
     return json.dumps(manifest, indent=1).encode()
 
 
-def _pair_veths(namespaces: tuple[Namespace, ...], files: Mapping[str, bytes]) -> list[dict[str, str]]:
+def _pair_veths(namespaces: tuple[CollectedNamespace, ...], files: Mapping[str, bytes]) -> list[dict[str, str]]:
     """Pair veth ends by the indices that each names for the other, and the namespace id where the pair could be another."""
     ends = [
         (namespace, link)
@@ -228,7 +236,7 @@ def _pair_veths(namespaces: tuple[Namespace, ...], files: Mapping[str, bytes]) -
     return pairs
 
 
-def _peer_identifiers(namespace: Namespace, namespaces: tuple[Namespace, ...]) -> dict[int, str]:
+def _peer_identifiers(namespace: CollectedNamespace, namespaces: tuple[CollectedNamespace, ...]) -> dict[int, str]:
     known: dict[int, str] = {}
     for other in namespaces:
         try:

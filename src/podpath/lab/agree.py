@@ -16,7 +16,7 @@ from podpath.datapath.conversations.conversation import converse
 from podpath.datapath.conversations.injection import inject
 from podpath.datapath.tracing.trace import Conversation
 from podpath.lab import conversation
-from podpath.lab.agreement import Difference, Evidence, compare, count_frames
+from podpath.lab.agreement import Disagreement, ObservedEvidence, compare, count_frames
 from podpath.lab.apply import LabError, apply, die_with_parent, enter_private_world, run
 from podpath.lab.conversation import USUAL, Patience
 from podpath.lab.crafted import DEVICE, send_frame
@@ -49,7 +49,7 @@ class CaseResult:
     fault: str
     verdict: str
     application: str
-    differences: tuple[Difference, ...]
+    differences: tuple[Disagreement, ...]
     stages: frozenset[str] = frozenset()
     """Stages of the datapath that the prediction went through."""
     looks: int = 1
@@ -103,7 +103,7 @@ def run_case(case: GeneratedCase, tracer: DropTracer) -> CaseResult:
     )  # fmt: skip
 
 
-def _look(case: GeneratedCase, prediction: Conversation, tracer: DropTracer) -> tuple[Evidence, int]:
+def _look(case: GeneratedCase, prediction: Conversation, tracer: DropTracer) -> tuple[ObservedEvidence, int]:
     """Have the kernel run a case, again where it differs; give what was seen last, and how often it was looked at."""
     looks = 0
     for quiet in LOOKS:
@@ -121,7 +121,7 @@ def predict(case: GeneratedCase) -> Conversation:
     return converse(case.node, case.probe, script=KERNEL_SCRIPTS.get(case.probe.protocol, ()), settled=REGISTRATION)
 
 
-def observe_case(case: GeneratedCase, tracer: DropTracer, patience: Patience = USUAL) -> Evidence:
+def observe_case(case: GeneratedCase, tracer: DropTracer, patience: Patience = USUAL) -> ObservedEvidence:
     """Build a case's node, send its probe, and take the node down again."""
     twin = emit_twin(case.node)
     try:

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from podpath.datapath.tracing.trace import Branch, Conversation, Dropped, Rejected, RuleHit, Step, Trace
 from podpath.lab.conversation import Observation
 from podpath.lab.counters import RulePlace
-from podpath.lab.entries import Entry
+from podpath.lab.entries import ComparedEntry
 from podpath.lab.exchange import LAST_ACK
-from podpath.lab.frames import Frame
+from podpath.lab.frames import SeenFrame
 from podpath.net import nft, protocols
 from podpath.net.packet import Packet
 from podpath.node.netfilter import ConnTuple, Rule
@@ -26,7 +26,7 @@ _DEVICE_STAGES = ("device transmit", "device receive")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
+class Disagreement:
     """One thing in which the kernel did not do what the model says."""
 
     what: str
@@ -36,18 +36,20 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
+class ObservedEvidence:
     """Everything that was seen of one probe."""
 
     observation: Observation
     counters: Mapping[RulePlace, int]
     drops: tuple[str, ...]
     """Reasons of freed IP packets, in order."""
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[ComparedEntry, ...] = ()
     """Conntrack entries that were left behind, in every namespace that has rules."""
 
 
-def compare(conversation: Conversation, seen: Evidence, ignored: frozenset[str] = frozenset()) -> tuple[Difference, ...]:
+def compare(
+    conversation: Conversation, seen: ObservedEvidence, ignored: frozenset[str] = frozenset()
+) -> tuple[Disagreement, ...]:
     """Return the differences of the branch that agrees best; empty where one agrees wholly.
 
     Frames in the `ignored` namespaces, and the MACs of their neighbours, are the lab's own doing and are left out.
@@ -55,32 +57,34 @@ def compare(conversation: Conversation, seen: Evidence, ignored: frozenset[str] 
     return min((compare_branch(branch, seen, ignored) for branch in conversation.branches), key=len)
 
 
-def compare_branch(branch: Branch, seen: Evidence, ignored: frozenset[str] = frozenset()) -> tuple[Difference, ...]:
+def compare_branch(branch: Branch, seen: ObservedEvidence, ignored: frozenset[str] = frozenset()) -> tuple[Disagreement, ...]:
     """Return the differences between one branch and what was seen."""
-    differences: list[Difference] = []
+    differences: list[Disagreement] = []
     ports = _Ports(branch)
     predicted_frames = _predicted_frames(branch, ports, macs=not ignored)
     frames = tuple(frame for frame in seen.observation.frames if frame.netns not in ignored)
     observed_frames = _observed_frames(frames, ports, macs=not ignored)
     if predicted_frames != observed_frames:
-        differences.append(Difference(what="frames", predicted="\n".join(predicted_frames), observed="\n".join(observed_frames)))
+        differences.append(
+            Disagreement(what="frames", predicted="\n".join(predicted_frames), observed="\n".join(observed_frames))
+        )
     predicted_hits, observed_hits = _predicted_hits(branch), Counter(dict(seen.counters))
     if predicted_hits != observed_hits:
         only_model, only_kernel = predicted_hits - observed_hits, observed_hits - predicted_hits
-        differences.append(Difference(what="rules", predicted=_spell_hits(only_model), observed=_spell_hits(only_kernel)))
+        differences.append(Disagreement(what="rules", predicted=_spell_hits(only_model), observed=_spell_hits(only_kernel)))
     predicted_entries, observed_entries = _predicted_entries(branch, ports, ignored), _spell_entries(seen.entries, ports)
     if predicted_entries != observed_entries:
         differences.append(
-            Difference(what="conntrack", predicted="\n".join(predicted_entries), observed="\n".join(observed_entries))
+            Disagreement(what="conntrack", predicted="\n".join(predicted_entries), observed="\n".join(observed_entries))
         )
     works = seen.observation.application == "ok"
     if seen.observation.application and _answered(branch) is not works:
         differences.append(
-            Difference(what="application", predicted=branch.kind or str(branch.works), observed=seen.observation.application)
+            Disagreement(what="application", predicted=branch.kind or str(branch.works), observed=seen.observation.application)
         )
     reason = _predicted_drop(branch.last)
     if reason and reason not in seen.drops:
-        differences.append(Difference(what="drop reason", predicted=reason, observed=", ".join(seen.drops) or "none"))
+        differences.append(Disagreement(what="drop reason", predicted=reason, observed=", ".join(seen.drops) or "none"))
     return tuple(differences)
 
 
@@ -138,7 +142,7 @@ def _netns(step: Step) -> str:
     return step.netns
 
 
-def _observed_frames(frames: tuple[Frame, ...], ports: _Ports, *, macs: bool) -> list[str]:
+def _observed_frames(frames: tuple[SeenFrame, ...], ports: _Ports, *, macs: bool) -> list[str]:
     in_order = sorted(frames, key=lambda frame: (frame.netns, frame.time))
     return [
         _spell(frame.netns, frame.link, frame.outgoing, ports.settle(frame.packet), macs)
@@ -189,7 +193,7 @@ def _answered(branch: Branch) -> bool | None:
 
 def _predicted_entries(branch: Branch, ports: _Ports, ignored: frozenset[str]) -> list[str]:
     entries = (
-        Entry(netns, entry.original, entry.reply, entry.replied, entry.assured, entry.state, entry.mark, entry.zone)
+        ComparedEntry(netns, entry.original, entry.reply, entry.replied, entry.assured, entry.state, entry.mark, entry.zone)
         for netns, listed in branch.tracked.items()
         for entry in listed
         if netns not in ignored
@@ -197,7 +201,7 @@ def _predicted_entries(branch: Branch, ports: _Ports, ignored: frozenset[str]) -
     return _spell_entries(entries, ports)
 
 
-def _spell_entries(entries: Iterable[Entry], ports: _Ports) -> list[str]:
+def _spell_entries(entries: Iterable[ComparedEntry], ports: _Ports) -> list[str]:
     settled = (
         entry._replace(original=ports.settle_tuple(entry.original), reply=ports.settle_tuple(entry.reply)) for entry in entries
     )

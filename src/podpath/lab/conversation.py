@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from podpath.datapath.conversations.conversation import ECHO_PAYLOAD, PAYLOAD
 from podpath.lab.apply import inside
-from podpath.lab.frames import Frame, Tap
+from podpath.lab.frames import SeenFrame, Tap
 from podpath.net import protocols
 from podpath.net.probe import Probe
 
@@ -41,7 +41,7 @@ class Patience(NamedTuple):
     predicted: int = 0
     """IP frames that a model says will come: before they are there, silence only means that the machine is busy."""
 
-    def seconds(self, frames: list[Frame]) -> float:
+    def seconds(self, frames: list[SeenFrame]) -> float:
         """Return how long a silence may last after these frames."""
         return self.quiet if sum(frame.packet is not None for frame in frames) >= self.predicted else max(self.quiet, LATE)
 
@@ -52,7 +52,7 @@ USUAL = Patience()
 class Observation(NamedTuple):
     """What the kernel did with one probe."""
 
-    frames: tuple[Frame, ...]
+    frames: tuple[SeenFrame, ...]
     """On every device of every namespace, in order of time."""
     application: str
     """What the client saw: `ok`, `connected` (but no answer to its data), `timeout`, or an error name such as `ECONNREFUSED`."""
@@ -109,7 +109,7 @@ def send_probe(
     """
     tap.read()
     client, application = _start(probe, servers.request)
-    frames: list[Frame] = []
+    frames: list[SeenFrame] = []
     with ExitStack() as stack, selectors.DefaultSelector() as selector:
         stack.callback(client.close)
         for descriptor in (*tap.descriptors, *servers.tcp, *servers.udp):
@@ -141,7 +141,7 @@ def send_probe(
 def watch_frame(send: Callable[[], None], tap: Tap, *, patience: Patience = USUAL, at_end: Callable[[], None]) -> Observation:
     """Send something that no socket answers for, and watch until nothing moves any more."""
     tap.read()
-    frames: list[Frame] = []
+    frames: list[SeenFrame] = []
     with selectors.DefaultSelector() as selector:
         for descriptor in tap.descriptors:
             selector.register(descriptor, selectors.EVENT_READ)

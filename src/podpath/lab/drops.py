@@ -21,7 +21,7 @@ _EVENT = re.compile(
 )
 
 
-class Drop(NamedTuple):
+class FreedPacket(NamedTuple):
     """One freed packet."""
 
     time: float
@@ -54,7 +54,7 @@ class DropTracer:
         self._pipe = os.open(self._directory / "trace_pipe", os.O_RDONLY | os.O_NONBLOCK)
         self._rest = ""
 
-    def read(self) -> list[Drop]:
+    def read(self) -> list[FreedPacket]:
         """Return the drops since the last call."""
         text = self._rest
         while True:
@@ -74,9 +74,9 @@ class DropTracer:
         self._directory.rmdir()
 
 
-def _parse_event(found: re.Match[str]) -> Drop:
+def _parse_event(found: re.Match[str]) -> FreedPacket:
     when = float(f"{found['seconds']}.{found['fraction']}")
-    return Drop(when, found["reason"], found["location"], int(found["protocol"]))
+    return FreedPacket(when, found["reason"], found["location"], int(found["protocol"]))
 
 
 def remove_stale_instances() -> None:

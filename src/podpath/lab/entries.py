@@ -23,7 +23,7 @@ _MARK = re.compile(r"\bmark=(\d+)")
 _ZONE = re.compile(r"\bzone(?:-orig|-reply)?=(\d+)")
 
 
-class Entry(NamedTuple):
+class ComparedEntry(NamedTuple):
     """What is compared of an entry."""
 
     netns: str
@@ -41,18 +41,18 @@ class Entry(NamedTuple):
         return f"{self.netns}: {self.original}, answered {self.reply}: {flags} mark {self.mark:#x} zone {self.zone}"
 
 
-def read_entries(netns: str) -> tuple[Entry, ...]:
+def read_entries(netns: str) -> tuple[ComparedEntry, ...]:
     """Return the IPv4 entries of a namespace."""
     with inside(netns):
         lines = _FILE.read_text().splitlines()
     return tuple(_parse(netns, found) for found in map(_LINE.match, lines) if found)
 
 
-def _parse(netns: str, found: re.Match[str]) -> Entry:
+def _parse(netns: str, found: re.Match[str]) -> ComparedEntry:
     rest, protocol = found["rest"], int(found["protocol"])
     original, reply = (_tuple(each, protocol) for each in _TUPLE.finditer(rest))
     mark, zone = _MARK.search(rest), _ZONE.search(rest)
-    return Entry(
+    return ComparedEntry(
         netns, original, reply, "[UNREPLIED]" not in rest, "[ASSURED]" in rest, found["state"] or "",
         int(mark[1]) if mark else 0, int(zone[1]) if zone else 0,
     )  # fmt: skip

@@ -33,7 +33,7 @@ class Arp(NamedTuple):
     target: Address
 
 
-class Frame(NamedTuple):
+class SeenFrame(NamedTuple):
     """One frame that a device of a namespace received or sent."""
 
     time: int
@@ -66,7 +66,7 @@ class Tap:
         """The sockets, to wait on."""
         return tuple(self._sockets.values())
 
-    def read(self) -> list[Frame]:
+    def read(self) -> list[SeenFrame]:
         """Return the frames seen since the last call, in the order of their time."""
         frames = [frame for netns, tap in self._sockets.items() for frame in _drain(netns, tap)]
         return sorted(frames, key=lambda frame: frame.time)
@@ -93,8 +93,8 @@ def _keep_stamping() -> None:
         time.sleep(0.05)
 
 
-def _drain(netns: str, tap: socket.socket) -> list[Frame]:
-    frames: list[Frame] = []
+def _drain(netns: str, tap: socket.socket) -> list[SeenFrame]:
+    frames: list[SeenFrame] = []
     while True:
         try:
             data, ancillary, _, sender = tap.recvmsg(65536, 64)
@@ -103,7 +103,7 @@ def _drain(netns: str, tap: socket.socket) -> list[Frame]:
         seconds, nanoseconds = _TIMESPEC.unpack_from(ancillary[0][2])
         link, _, packet_type = sender[0], sender[1], sender[2]
         packet, arp = decode_frame(data)
-        frames.append(Frame(seconds * 10**9 + nanoseconds, netns, link, packet_type == _PACKET_OUTGOING, packet, arp))
+        frames.append(SeenFrame(seconds * 10**9 + nanoseconds, netns, link, packet_type == _PACKET_OUTGOING, packet, arp))
 
 
 def decode_frame(data: bytes) -> tuple[Packet | None, Arp | None]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from podpath.collect.snapshot import Namespace, collect_bundle
+from podpath.collect.snapshot import CollectedNamespace, collect_bundle
 from podpath.lab import conversation
 from podpath.lab.apply import NETNS_DIRECTORY, apply, run
 from podpath.lab.frames import Tap
@@ -18,7 +18,7 @@ from podpath.node.node import HOST, Node
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class StagedNode:
     """An incident's node, standing on the kernel."""
 
     incident: Incident
@@ -33,7 +33,7 @@ class Stage:
     def collect(self, bundle: Path, *, broken: bool) -> None:
         """Write the bundle of the node as it stands."""
         namespaces = tuple(
-            Namespace(name=name, path=str(NETNS_DIRECTORY / name), role=HOST if name == HOST else netns.role)
+            CollectedNamespace(name=name, path=str(NETNS_DIRECTORY / name), role=HOST if name == HOST else netns.role)
             for name, netns in self.node.namespaces.items()
         )
         collect_bundle(bundle, namespaces, now=0.0)
@@ -51,10 +51,10 @@ class Stage:
         run(emit_removal(emit_twin(self.node)))
 
 
-def build_stage(incident: Incident) -> Stage:
+def build_stage(incident: Incident) -> StagedNode:
     """Build an incident's node as it is when it works."""
     node = incident.build().freeze()
     apply(emit_twin(node).commands)
     apply(incident.prepared_by)
     servers = conversation.open_servers(dict.fromkeys(node.namespaces, incident.ports), incident.size)
-    return Stage(incident, node, Tap(tuple(node.namespaces)), servers)
+    return StagedNode(incident, node, Tap(tuple(node.namespaces)), servers)

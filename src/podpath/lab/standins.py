@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from podpath.lab.script import Command
-from podpath.lab.switches import Segment, emit_openvswitch, find_segments, make_switch, port_of
+from podpath.lab.switches import SwitchSegment, emit_openvswitch, find_segments, make_switch, port_of
 from podpath.net.addresses import IfName, Mac
 from podpath.net.provenance import Known, Listing
 from podpath.node.links import Bridge, Link, Peer
@@ -81,7 +81,7 @@ class _Wiring:
         self._note_wire(netns, link.name, end)
         self.notes.append(f"{link.name} of {netns.name} is a veth here; {end} stands for all that is behind it")
 
-    def plug_segment(self, netns: Netns, segment: Segment, *, switched: bool) -> None:
+    def plug_segment(self, netns: Netns, segment: SwitchSegment, *, switched: bool) -> None:
         """Plug a bond's or switch's ports into one switch that learns, and a far end beside them."""
         links = {link.name: link for link in netns.links.items}
         plugged = segment.ports if switched else (*segment.ports, *segment.inside)

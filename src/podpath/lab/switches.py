@@ -24,7 +24,7 @@ _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,14}")
 """Names that are handed to ovs-vsctl: it takes a leading dash for an option."""
 
 
-class Segment(NamedTuple):
+class SwitchSegment(NamedTuple):
     """Devices of the host that lead to one switch."""
 
     name: str
@@ -36,7 +36,7 @@ class Segment(NamedTuple):
     """The Open vSwitch bridge; None for a bond."""
 
 
-def find_segments(node: Node) -> Iterator[Segment]:
+def find_segments(node: Node) -> Iterator[SwitchSegment]:
     """Yield the bonds and Open vSwitch bridges whose ports the evidence shows."""
     links = {link.name: link for link in node.host.links.items}
     taken: set[str] = set()
@@ -46,11 +46,11 @@ def find_segments(node: Node) -> Iterator[Segment]:
         ports = tuple(link.name for link in shown if link.name not in inside)
         taken |= {*ports, *inside}
         if ports and _NAME.fullmatch(bridge.name):
-            yield Segment(bridge.name, ports, inside, bridge)
+            yield SwitchSegment(bridge.name, ports, inside, bridge)
     bonds = dict.fromkeys(link.bond_slave_of for link in links.values() if link.bond_slave_of and link.name not in taken)
     for bond in bonds:
         slaves = tuple(link.name for link in links.values() if link.bond_slave_of == bond)
-        yield Segment(bond, slaves, (IfName(bond),) if bond in links else ())
+        yield SwitchSegment(bond, slaves, (IfName(bond),) if bond in links else ())
 
 
 def make_switch(name: str, number: int, plugs: tuple[tuple[str, IfName], ...]) -> Netns:
@@ -78,7 +78,7 @@ def _mac(number: int, place: int) -> Mac:
     return Mac(f"02:77:01:00:{number:02x}:{place:02x}")
 
 
-def emit_openvswitch(node: Node, segments: tuple[Segment, ...]) -> tuple[Command, ...]:
+def emit_openvswitch(node: Node, segments: tuple[SwitchSegment, ...]) -> tuple[Command, ...]:
     """Write what starts Open vSwitch in the host's namespace and makes its bridges; nothing where there is none."""
     configured = [word for segment in segments for word in _configure(node, segment)]
     if not configured:
@@ -101,7 +101,7 @@ def emit_openvswitch(node: Node, segments: tuple[Segment, ...]) -> tuple[Command
     )
 
 
-def _configure(node: Node, segment: Segment) -> Iterator[str]:
+def _configure(node: Node, segment: SwitchSegment) -> Iterator[str]:
     """Yield ovs-vsctl's words for one bridge (ovs-vsctl(8)); its flows are those of a switch that learns, action NORMAL."""
     bridge = segment.bridge
     if bridge is None:

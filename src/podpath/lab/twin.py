@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 from podpath.datapath.conversations.conversation import converse
 from podpath.datapath.tracing.trace import Conversation, Delivered, Trace, Transmitted
 from podpath.lab import conversation
-from podpath.lab.agreement import Difference, Evidence, compare_branch
+from podpath.lab.agreement import Disagreement, ObservedEvidence, compare_branch
 from podpath.lab.apply import apply, has_openvswitch, read_neighbours
 from podpath.lab.bpf_standin import emulate_programs
 from podpath.lab.conversation import USUAL, Patience
 from podpath.lab.counters import RulePlace, read_counters
-from podpath.lab.drops import Drop, DropTracer
-from podpath.lab.entries import Entry, read_entries
+from podpath.lab.drops import DropTracer, FreedPacket
+from podpath.lab.entries import ComparedEntry, read_entries
 from podpath.lab.exchange import KERNEL_SCRIPTS, REGISTRATION
 from podpath.lab.frames import Tap
 from podpath.lab.script import Command, Twin, emit_twin
@@ -37,8 +37,8 @@ class TwinRun:
     """What the model said and what the kernel did."""
 
     prediction: Conversation
-    evidence: Evidence
-    differences: tuple[Difference, ...]
+    evidence: ObservedEvidence
+    differences: tuple[Disagreement, ...]
     notes: tuple[str, ...]
     """What the twin holds otherwise than the node, one sentence each."""
     learned: tuple[str, ...] = ()
@@ -144,7 +144,7 @@ def _learned(node: Node, wired: Wired) -> tuple[str, ...]:
     )
 
 
-def _since(evidence: Evidence, counted: Mapping[RulePlace, int]) -> Evidence:
+def _since(evidence: ObservedEvidence, counted: Mapping[RulePlace, int]) -> ObservedEvidence:
     """Take off what the rules had counted before this try."""
     counters = {place: count - counted.get(place, 0) for place, count in evidence.counters.items()}
     return replace(evidence, counters={place: count for place, count in counters.items() if count})
@@ -174,7 +174,7 @@ def _listening_ports(prediction: Conversation, probe: Probe) -> tuple[int, ...]:
     return tuple(sorted((arrived | {probe.dport}) - {0}))
 
 
-def observe(node: Node, probe: Probe, tracer: DropTracer, ports: tuple[int, ...], patience: Patience = USUAL) -> Evidence:
+def observe(node: Node, probe: Probe, tracer: DropTracer, ports: tuple[int, ...], patience: Patience = USUAL) -> ObservedEvidence:
     """Send a probe through a twin that stands, and gather everything that can be seen of it."""
     servers = conversation.open_servers(dict.fromkeys(node.namespaces, ports))
     with closing(servers), closing(Tap(tuple(node.namespaces))) as tap, tracer.turn:
@@ -182,7 +182,7 @@ def observe(node: Node, probe: Probe, tracer: DropTracer, ports: tuple[int, ...]
         return notes.evidence(conversation.send_probe(probe, tap, servers, patience=patience, before_closing=notes.take))
 
 
-def observe_frame(node: Node, send: Callable[[], None], tracer: DropTracer, patience: Patience = USUAL) -> Evidence:
+def observe_frame(node: Node, send: Callable[[], None], tracer: DropTracer, patience: Patience = USUAL) -> ObservedEvidence:
     """Have a frame sent through a twin that stands, where nobody listens, and gather everything that can be seen of it."""
     with closing(Tap(tuple(node.namespaces))) as tap, tracer.turn:
         notes = _Notes(node, tracer)
@@ -195,11 +195,11 @@ class _Notes:
     def __init__(self, node: Node, tracer: DropTracer, port: int = 0) -> None:
         self._node, self._tracer, self._port = node, tracer, port
         held = any(netns.conntrack.items for netns in node.namespaces.values())
-        self._standing = frozenset(self._tracked()) if held else frozenset[Entry]()
+        self._standing = frozenset(self._tracked()) if held else frozenset[ComparedEntry]()
         """Entries of the evidence, not of this try."""
         self._counters: dict[RulePlace, int] = {}
-        self._drops: list[Drop] = []
-        self._entries: list[Entry] = []
+        self._drops: list[FreedPacket] = []
+        self._entries: list[ComparedEntry] = []
         tracer.read()
 
     def take(self) -> None:
@@ -208,11 +208,11 @@ class _Notes:
         self._counters |= read_counters(self._node)
         self._entries += [entry for entry in self._tracked() if entry not in self._standing or entry.original.sport == self._port]
 
-    def _tracked(self) -> list[Entry]:
+    def _tracked(self) -> list[ComparedEntry]:
         tracking = (name for name, netns in self._node.namespaces.items() if netns.netfilter or netns.nftables.items)
         return [entry for name in tracking for entry in read_entries(name)]
 
-    def evidence(self, seen: conversation.Observation) -> Evidence:
+    def evidence(self, seen: conversation.Observation) -> ObservedEvidence:
         """Put everything together."""
         drops = tuple(drop.reason for drop in self._drops)
-        return Evidence(observation=seen, counters=self._counters, drops=drops, entries=tuple(self._entries))
+        return ObservedEvidence(observation=seen, counters=self._counters, drops=drops, entries=tuple(self._entries))

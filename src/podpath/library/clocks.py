@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from podpath.library.when import When
 from podpath.net.errors import UsageError
 from podpath.net.provenance import Source, Span
-from podpath.timeline.build import Told, build_chronicle
+from podpath.timeline.build import ToldFailure, build_chronicle
 from podpath.timeline.chain_files import load_chains
 from podpath.timeline.chronicle import Chronicle
 from podpath.timeline.clock import Clock
@@ -41,7 +41,7 @@ def chronicle_logs(sources: Sequence[Source], clock: Clock, when: When, failures
     """Read the logs among these sources and say what they tell; moments without a date are of the logs' days."""
     logs = read_logs(sources, clock)
     reach = logs.reach
-    told = Told(
+    told = ToldFailure(
         failed_at=parse_moment(when.failed_at, clock, reach) if when.failed_at is not None else None,
         timeout=_parse_timeout(when.timeout) if when.timeout is not None else None,
         last_ok=parse_moment(when.last_ok, clock, reach) if when.last_ok is not None else None,

@@ -58,7 +58,7 @@ def flags(*names: str) -> Mapping[str, Fields]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parts:
+class NetnsParts:
     """What a namespace holds beside its devices."""
 
     routes: Iterable[str] = ()
@@ -78,7 +78,7 @@ def given_node(*namespaces: Netns, **more: object) -> Node:
 
 def given_netns(name: str, *devices: str, complete: bool = True, netns: Fields | None = None, **parts: Any) -> Netns:  # noqa: ANN401  # the fields of Parts
     """Return a namespace. `complete` tells whether its listings are whole; `netns` holds fields of the Netns."""
-    given = Parts(**parts)
+    given = NetnsParts(**parts)
     parsed = [_device(name, text) for text in devices]
     fields: Fields = {
         "links": Listing(tuple(link for link, _ in parsed), complete, "ip link"),

@@ -8,7 +8,7 @@ from datetime import UTC, tzinfo
 from itertools import islice
 
 from podpath.net.provenance import Span
-from podpath.timeline.chain import Chain
+from podpath.timeline.chain import CauseChain
 from podpath.timeline.chronicle import Chronicle
 from podpath.timeline.event import Event
 from podpath.timeline.reading import Logs
@@ -26,7 +26,7 @@ FAILURES = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class ToldFailure:
     """What the user, or other evidence, says of the failure."""
 
     failed_at: float | None = None
@@ -36,9 +36,9 @@ class Told:
     """Lines of the evidence that tell of failures in question."""
 
 
-def build_chronicle(logs: Logs, chains: Sequence[Chain], told: Told | None = None, zone: tzinfo = UTC) -> Chronicle:
+def build_chronicle(logs: Logs, chains: Sequence[CauseChain], told: ToldFailure | None = None, zone: tzinfo = UTC) -> Chronicle:
     """Say what the logs tell about a failure."""
-    said = told or Told()
+    said = told or ToldFailure()
     window = _find_window(logs, said)
     first, last = _span(logs, window)
     marked = mark_events(logs.readings, first, last)
@@ -52,7 +52,7 @@ def build_chronicle(logs: Logs, chains: Sequence[Chain], told: Told | None = Non
     )  # fmt: skip
 
 
-def _find_window(logs: Logs, told: Told) -> Window | None:
+def _find_window(logs: Logs, told: ToldFailure) -> Window | None:
     """Take what is said, and what the logs say for the rest."""
     if told.failed_at is not None:
         return _given_window(logs, told, told.failed_at)
@@ -65,7 +65,7 @@ def _find_window(logs: Logs, told: Told) -> Window | None:
     return replace(derived, timeout=timeout)
 
 
-def _given_window(logs: Logs, told: Told, failed_at: float) -> Window:
+def _given_window(logs: Logs, told: ToldFailure, failed_at: float) -> Window:
     """Take the moment that is said; a failure that the logs have then tells the timeout that nobody says."""
     near = (one for reading in logs.readings for one in find_failures(reading, failed_at - NEAR, failed_at + NEAR))
     seen = min(near, key=lambda one: abs(one.event.time - failed_at), default=None)
@@ -124,7 +124,7 @@ def _questions(logs: Logs, window: Window | None) -> Iterator[str]:
         yield "Some events have an age, or the kernel's seconds: --now T says when they were printed; dmesg -T prints times."
 
 
-def _notes(logs: Logs, window: Window | None, told: Told) -> Iterator[str]:
+def _notes(logs: Logs, window: Window | None, told: ToldFailure) -> Iterator[str]:
     if window is None:
         return
     if window.last_ok is not None and window.last_ok > window.began:

@@ -15,7 +15,7 @@ class ChainError(PodpathError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Link:
+class ChainLink:
     """One thing that happens in a chain."""
 
     says: str
@@ -44,13 +44,13 @@ class Lead:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chain:
+class CauseChain:
     """A chain of causes."""
 
     name: str
     title: str
     """It in one sentence."""
-    links: tuple[Link, ...]
+    links: tuple[ChainLink, ...]
     """First to last. The last one is what broke the connections."""
     leads: tuple[Lead, ...]
     sources: tuple[str, ...]
@@ -60,13 +60,13 @@ class Chain:
     """True where the last link does not cause the fault but shows it: it stands in the log while connections fail."""
 
 
-def parse_chain(name: str, text: str) -> Chain:
+def parse_chain(name: str, text: str) -> CauseChain:
     """Read the description of a chain (TOML); `ChainError` says what is wrong with it."""
     try:
         data = tomllib.loads(text)
         links = tuple(_parse_link(link) for link in data["link"])
         leads = tuple(Lead(check=lead["check"], says=lead["says"], ask=lead["ask"]) for lead in data["leads_to"])
-        chain = Chain(
+        chain = CauseChain(
             name=name, title=data["title"], links=links, leads=leads, sources=tuple(data["sources"]),
             prevention=" ".join(data["prevention"].split()), observes=data.get("observes", False),
         )  # fmt: skip
@@ -77,9 +77,9 @@ def parse_chain(name: str, text: str) -> Chain:
     return chain
 
 
-def _parse_link(link: Mapping[str, str | list[str] | bool | float]) -> Link:
+def _parse_link(link: Mapping[str, str | list[str] | bool | float]) -> ChainLink:
     subject, text = link.get("subject"), link.get("text")
-    return Link(
+    return ChainLink(
         says=str(link["says"]),
         kinds=tuple(_words(link.get("kind"))),
         subject=re.compile(subject, re.IGNORECASE) if isinstance(subject, str) else None,

@@ -8,11 +8,11 @@ from __future__ import annotations
 from functools import cache
 from importlib import resources
 
-from podpath.timeline.chain import Chain, parse_chain
+from podpath.timeline.chain import CauseChain, parse_chain
 
 
 @cache
-def load_chains() -> tuple[Chain, ...]:
+def load_chains() -> tuple[CauseChain, ...]:
     """Return all known chains, ordered by name."""
     folder = resources.files("podpath.timeline").joinpath("chains")
     files = sorted((file for file in folder.iterdir() if file.name.endswith(".toml")), key=lambda file: file.name)

@@ -20,7 +20,7 @@ UNPLACED = math.nan
 _REPEATED = re.compile(r"(?:last )?message repeated (?P<count>\d{1,9}) times?(?:: ?\[ ?(?P<inner>.*?)\]?)?\s*$")
 
 
-class Parts(NamedTuple):
+class LineParts(NamedTuple):
     """A line of a log taken apart."""
 
     program: str
@@ -51,7 +51,7 @@ class Event(NamedTuple):
         return not math.isnan(self.time)
 
 
-Split = Callable[[str], Parts]
+Split = Callable[[str], LineParts]
 """Takes a line apart. It is only given lines whose stamp was read."""
 
 
@@ -107,7 +107,7 @@ class LineEvents(Sequence[Event]):
         parts = self._parts(place)
         return Event(self.times[place], span, parts.program, parts.message, parts.host, parts.repeats, parts.since)
 
-    def _parts(self, place: int) -> Parts:
+    def _parts(self, place: int) -> LineParts:
         parts = self._foreign.get(place, self._split)(self._source.lines[self._starts[place]])
         found = _REPEATED.match(parts.message) if "repeated" in parts.message else None
         if found is None:
@@ -118,7 +118,7 @@ class LineEvents(Sequence[Event]):
         for before in range(place - 1, max(place - _REPEAT_REACH, -1), -1):
             earlier = self._foreign.get(before, self._split)(self._source.lines[self._starts[before]])
             if _REPEATED.match(earlier.message) is None:
-                return Parts(earlier.program, earlier.message, earlier.host, repeats)
+                return LineParts(earlier.program, earlier.message, earlier.host, repeats)
         return parts._replace(repeats=repeats)
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from podpath.net.provenance import Gap, Source, Span
 from podpath.timeline.clock import Clock
-from podpath.timeline.event import LineEvents, LogReading, Parts, Places, Split
+from podpath.timeline.event import LineEvents, LineParts, LogReading, Places, Split
 from podpath.timeline.stamps import WallClock
 
 ReadStamp = Callable[[str], float | None]
@@ -136,15 +136,15 @@ _TAG = re.compile(r"(?P<program>[^\s:\[]{1,100})(?:\[(?P<pid>[^\]\s]{1,40})\])?:
 _KERNEL_CLOCK = re.compile(r"\[ *\d+\.\d+\] ?")
 
 
-def split_tagged(text: str) -> Parts:
+def split_tagged(text: str) -> LineParts:
     """Take `HOST PROGRAM[PID]: MESSAGE` apart, as syslog daemons and journalctl print it; the host may be left out."""
     host, _, rest = text.partition(" ")
     if host.endswith(":") or "[" in host:
         host, rest = "", text
     found = _TAG.match(rest)
     if found is None:
-        return Parts("", rest, host)
+        return LineParts("", rest, host)
     message = found["message"]
     if found["program"] == "kernel":
         message = _KERNEL_CLOCK.sub("", message, count=1)
-    return Parts(found["program"], message, host)
+    return LineParts(found["program"], message, host)

@@ -13,7 +13,7 @@ from podpath.evidence.messages.table import ROWS
 from podpath.net.messages import MessageKind
 
 
-class Row(NamedTuple):
+class MarkRow(NamedTuple):
     """A kind of message."""
 
     pattern: re.Pattern[str]
@@ -28,26 +28,26 @@ class Row(NamedTuple):
 _NAMED = re.compile(r"\(\?P<\w+>")
 
 
-def join_rows(rows: tuple[Row, ...]) -> re.Pattern[str]:
+def join_rows(rows: tuple[MarkRow, ...]) -> re.Pattern[str]:
     """Return one pattern that is found wherever one of the rows' is: most messages are none of theirs, which is seen at once."""
     parts = (re.escape(row.sign) if row.sign else _NAMED.sub("(?:", row.pattern.pattern) for row in rows)
     return re.compile("|".join(f"(?:{part})" for part in dict.fromkeys(parts)))
 
 
-def _row(pattern: str, kind: str, verb: str) -> Row:
-    return Row(re.compile(pattern), kind, verb)
+def _row(pattern: str, kind: str, verb: str) -> MarkRow:
+    return MarkRow(re.compile(pattern), kind, verb)
 
 
-def _said(kind: MessageKind, mark: str, verb: str, *subjects: str) -> tuple[Row, ...]:
+def _said(kind: MessageKind, mark: str, verb: str, *subjects: str) -> tuple[MarkRow, ...]:
     """Return the rows of a kind of message, by the patterns that a diagnosis knows it by."""
-    return tuple(Row(row.pattern, mark, verb, subjects, row.sign) for row in ROWS if row.kind is kind)
+    return tuple(MarkRow(row.pattern, mark, verb, subjects, row.sign) for row in ROWS if row.kind is kind)
 
 
-def _join(rows: Sequence[tuple[Row, ...]]) -> tuple[Row, ...]:
+def _join(rows: Sequence[tuple[MarkRow, ...]]) -> tuple[MarkRow, ...]:
     return tuple(row for some in rows for row in some)
 
 
-SAID: tuple[Row, ...] = _join(
+SAID: tuple[MarkRow, ...] = _join(
     (
         _said(MessageKind.CONNTRACK_TABLE_FULL, "conntrack", "full"),
         _said(MessageKind.NEIGHBOUR_TABLE_FULL, "neighbour", "full", "table"),
@@ -62,7 +62,7 @@ SAID: tuple[Row, ...] = _join(
     )
 )
 """Messages of the table that a diagnosis searches, with what they mean to a chronicle."""
-KERNEL: tuple[Row, ...] = (
+KERNEL: tuple[MarkRow, ...] = (
     _row(r"bridge: (?:filtering via arp/ip/ip6tables is no longer available|automatic filtering via arp/ip)",
          "module", "without br_netfilter"),
     _row(r"(?P<subject>Bridge firewalling) registered", "module", "loaded"),
@@ -84,7 +84,7 @@ KERNEL: tuple[Row, ...] = (
          "link", "changed"),
     _row(r"(?:device )?(?P<subject>[\w.@-]+)[: ].*(?:mtu (?:changed|greater)|changed MTU)", "link", "mtu changed"),
 )  # fmt: skip
-ANYBODY: tuple[Row, ...] = (
+ANYBODY: tuple[MarkRow, ...] = (
     _row(r"(?:Inserted|Loading|Loaded) (?:kernel )?module '?(?P<subject>\w+)|KERN_MODULE .*name=\"?(?P<other>\w+)",
          "module", "loaded"),
     _row(r"(?:Removed|Unloading|Unloaded|Removing) (?:kernel )?module '?(?P<subject>\w+)", "module", "removed"),

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from podpath.timeline.event import Event
-from podpath.timeline.mark_rows import ANYBODY, KERNEL, SAID, Row, join_rows
+from podpath.timeline.mark_rows import ANYBODY, KERNEL, SAID, MarkRow, join_rows
 from podpath.timeline.services import find_service
 
 
@@ -165,7 +165,7 @@ def _mark_anybody(program: str, message: str) -> Mark | None:
     return _match_rows(ANYBODY, message) if _ANY_OTHER.search(message) else None
 
 
-def _match_rows(rows: tuple[Row, ...], message: str) -> Mark | None:
+def _match_rows(rows: tuple[MarkRow, ...], message: str) -> Mark | None:
     for row in rows:
         found = row.pattern.search(message) if row.sign in message else None
         if found is not None:

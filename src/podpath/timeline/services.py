@@ -9,7 +9,7 @@ import re
 from typing import NamedTuple
 
 
-class Service(NamedTuple):
+class NodeService(NamedTuple):
     """A service, and what it can do to the network."""
 
     subject: str
@@ -20,11 +20,11 @@ class Service(NamedTuple):
     """Names of its units and programs, and their descriptions."""
 
 
-def _service(subject: str, kind: str, names: str) -> Service:
-    return Service(subject, kind, re.compile(rf"(?<![\w@/])(?:{names})(?![\w@])", re.IGNORECASE))
+def _service(subject: str, kind: str, names: str) -> NodeService:
+    return NodeService(subject, kind, re.compile(rf"(?<![\w@/])(?:{names})(?![\w@])", re.IGNORECASE))
 
 
-SERVICES: tuple[Service, ...] = (
+SERVICES: tuple[NodeService, ...] = (
     _service("tuned", "sysctl", r"tuned(?:\.service|\.daemon\S*)?|Dynamic System Tuning Daemon"),
     _service("systemd-sysctl", "sysctl", r"systemd-sysctl(?:\.service)?|Apply Kernel Variables|procps(?:\.service)?|"
     r"sysctl-reload"),
@@ -73,7 +73,7 @@ _ANY = re.compile("|".join(service.names.pattern for service in SERVICES), re.IG
 """Most texts name none of them: that is seen at once."""
 
 
-def find_service(text: str) -> Service | None:
+def find_service(text: str) -> NodeService | None:
     """Return the service that a unit, a description or a program stands for; None where none of these is named."""
     if _ANY.search(text) is None:
         return None

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from podpath.timeline.chain import Chain, Link
+from podpath.timeline.chain import CauseChain, ChainLink
 from podpath.timeline.marks import weigh_mark
 from podpath.timeline.suspects import Marked
 from podpath.timeline.window import RESOLUTION, Window
@@ -19,10 +19,10 @@ _TRIED = 6
 """Events tried for one link: the latest that fit."""
 
 
-class Told(NamedTuple):
+class ToldLink(NamedTuple):
     """A link of a chain, and the event that it was."""
 
-    link: Link
+    link: ChainLink
     marked: Marked
 
 
@@ -30,8 +30,8 @@ class Told(NamedTuple):
 class Story:
     """A known chain that the log shows."""
 
-    chain: Chain
-    told: tuple[Told, ...]
+    chain: CauseChain
+    told: tuple[ToldLink, ...]
     """Links that the log shows, first to last; optional ones may be missing."""
     score: float
     """0 to 1: how much of the chain is there, how likely its last link is to break a network, how close it was."""
@@ -44,7 +44,7 @@ class Story:
         return self.told[-1].marked
 
 
-def find_stories(chains: Iterable[Chain], marked: Sequence[Marked], window: Window | None) -> tuple[Story, ...]:
+def find_stories(chains: Iterable[CauseChain], marked: Sequence[Marked], window: Window | None) -> tuple[Story, ...]:
     """Find the chains that end in the window, the likeliest first; anywhere in the log where no window is known."""
     found = [story for chain in chains if (story := _match_chain(chain, marked, window)) is not None]
     shown = {lead.check for story in found if story.chain.observes for lead in story.chain.leads}
@@ -60,13 +60,13 @@ def find_stories(chains: Iterable[Chain], marked: Sequence[Marked], window: Wind
     return tuple(sorted(found, key=rank))
 
 
-def _match_chain(chain: Chain, marked: Sequence[Marked], window: Window | None) -> Story | None:
+def _match_chain(chain: CauseChain, marked: Sequence[Marked], window: Window | None) -> Story | None:
     strikes = [place for place, one in enumerate(marked) if _fits(chain.links[-1], one) and _strikes(chain, one, window)]
-    best: tuple[Told, ...] = ()
+    best: tuple[ToldLink, ...] = ()
     for place in reversed(strikes[-_TRIED:]):
         told = _trace_back(chain.links[:-1], marked, place)
         if told is not None and len(told) + 1 > len(best):
-            best = (*told, Told(chain.links[-1], marked[place]))
+            best = (*told, ToldLink(chain.links[-1], marked[place]))
     if not best:
         return None
     strike = best[-1].marked
@@ -74,7 +74,7 @@ def _match_chain(chain: Chain, marked: Sequence[Marked], window: Window | None) 
     return Story(chain=chain, told=best, score=_score(chain, best, before, window), before=before)
 
 
-def _strikes(chain: Chain, one: Marked, window: Window | None) -> bool:
+def _strikes(chain: CauseChain, one: Marked, window: Window | None) -> bool:
     if window is None:
         return True
     if chain.observes:
@@ -82,7 +82,7 @@ def _strikes(chain: Chain, one: Marked, window: Window | None) -> bool:
     return window.holds(one.event.time)
 
 
-def _trace_back(links: Sequence[Link], marked: Sequence[Marked], end: int) -> tuple[Told, ...] | None:
+def _trace_back(links: Sequence[ChainLink], marked: Sequence[Marked], end: int) -> tuple[ToldLink, ...] | None:
     """Find the links before an event, each the latest that fits; None where one that has to be there is not."""
     if not links:
         return ()
@@ -95,11 +95,11 @@ def _trace_back(links: Sequence[Link], marked: Sequence[Marked], end: int) -> tu
             tried += 1
             earlier = _trace_back(links[:-1], marked, place)
             if earlier is not None:
-                return (*earlier, Told(link, marked[place]))
+                return (*earlier, ToldLink(link, marked[place]))
     return _trace_back(links[:-1], marked, end) if link.optional else None
 
 
-def _fits(link: Link, one: Marked) -> bool:
+def _fits(link: ChainLink, one: Marked) -> bool:
     """Tell whether an event is what a link says."""
     mark = one.mark
     if link.kinds and mark.kind not in link.kinds:
@@ -111,7 +111,7 @@ def _fits(link: Link, one: Marked) -> bool:
     return link.text is None or link.text.search(one.event.message[:1000]) is not None
 
 
-def _score(chain: Chain, told: Sequence[Told], before: float | None, window: Window | None) -> float:
+def _score(chain: CauseChain, told: Sequence[ToldLink], before: float | None, window: Window | None) -> float:
     strike = weigh_mark(told[-1].marked.mark)
     whole = 0.6 + 0.4 * len(told) / len(chain.links) if len(chain.links) > 1 else 0.75
     if before is None or window is None:

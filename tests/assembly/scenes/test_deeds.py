@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from podpath.assembly.scenes.deeds import Effect, ModuleDeed, RouteDeed, SysctlDeed, list_deeds, read_effects
-from podpath.assembly.scenes.scene import Evidence
+from podpath.assembly.scenes.scene import SceneEvidence
 from podpath.evidence.records import DeedRecord
 from tests.assembly.evidence_text import by_hand
 
 
 def _effects(command: str) -> list[str]:
-    evidence = Evidence.gather([by_hand(lambda span: (DeedRecord(span=span, command=command),), command=command)])
+    evidence = SceneEvidence.gather([by_hand(lambda span: (DeedRecord(span=span, command=command),), command=command)])
     assert [deed.command for deed in list_deeds(evidence)] == [command]
     return [_spell(effect) for effect in read_effects(evidence)]
 
@@ -67,10 +67,10 @@ def test_effects(command: str, effects: list[str]) -> None:
 def test_deeds_on_a_good_host_change_nothing_here() -> None:
     """A command on another host is kept, and has no effect on this one."""
 
-    def make_case(label: str | None) -> Evidence:
+    def make_case(label: str | None) -> SceneEvidence:
         deed = by_hand(lambda span: (DeedRecord(span=span, command="modprobe br_netfilter"),), label=label)
         other = by_hand(lambda span: (DeedRecord(span=span, command="reboot"),), first_line=7)
-        return Evidence.gather([deed, other])
+        return SceneEvidence.gather([deed, other])
 
     assert len(read_effects(make_case(None))) == 1
     assert read_effects(make_case("On a good host:")) == ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podpath.datapath.conntrack.connection import DEFAULT_ZONE, Connection, Zone
-from podpath.datapath.conntrack.table import ConntrackTable, Snapshot
+from podpath.datapath.conntrack.table import ConntrackTable, TableSnapshot
 from podpath.datapath.conntrack.tuples import inverse, tuple_key
 from podpath.net import protocols
 from podpath.net.addresses import Address
@@ -28,7 +28,7 @@ def key_of(entry: ConnTuple, kind: int = 0) -> tuple[int, int, int, int, int, in
 
 def test_entries_of_the_evidence_are_found_both_ways() -> None:
     """Each tuple of an entry leads to its connection, with the direction."""
-    table = ConntrackTable(Snapshot((MASQUERADED,)))
+    table = ConntrackTable(TableSnapshot((MASQUERADED,)))
     forth, back = table.find(key_of(ORIGINAL), DEFAULT_ZONE), table.find(key_of(MASQUERADED.reply), DEFAULT_ZONE)
 
     assert forth is not None
@@ -38,7 +38,7 @@ def test_entries_of_the_evidence_are_found_both_ways() -> None:
 
 def test_an_entry_shows_its_translations() -> None:
     """NAT is where the reply tuple is not the inverse of the original one."""
-    found = ConntrackTable(Snapshot((MASQUERADED,))).find(key_of(ORIGINAL), DEFAULT_ZONE)
+    found = ConntrackTable(TableSnapshot((MASQUERADED,))).find(key_of(ORIGINAL), DEFAULT_ZONE)
 
     assert found is not None
     connection = found[0]
@@ -54,7 +54,7 @@ def test_an_entry_shows_its_translations() -> None:
 
 def test_branches_do_not_share_connections() -> None:
     """What one branch does to a connection, another does not see."""
-    snapshot = Snapshot((MASQUERADED,))
+    snapshot = TableSnapshot((MASQUERADED,))
     one, two = ConntrackTable(snapshot), ConntrackTable(snapshot)
     found = one.find(key_of(ORIGINAL), DEFAULT_ZONE)
     assert found is not None
@@ -93,7 +93,7 @@ def test_a_zone_of_one_direction_lets_answers_in() -> None:
 
 def test_a_reply_tuple_of_another_connection_is_taken() -> None:
     """A new connection may not have the reply tuple of another one, but that of its own twin."""
-    table = ConntrackTable(Snapshot((MASQUERADED,)))
+    table = ConntrackTable(TableSnapshot((MASQUERADED,)))
     other = Connection(ORIGINAL._replace(sport=5), inverse(ORIGINAL))
     twin = Connection(ORIGINAL, inverse(ORIGINAL))
 
@@ -104,7 +104,7 @@ def test_a_reply_tuple_of_another_connection_is_taken() -> None:
 
 def test_connections_of_a_source_are_found() -> None:
     """The evidence's entries are among them."""
-    table = ConntrackTable(Snapshot((MASQUERADED,)))
+    table = ConntrackTable(TableSnapshot((MASQUERADED,)))
 
     assert [ORIGINAL] == [found.original for found in table.of_source((POD, 40000, protocols.TCP))]
     assert [] == table.of_source((POD, 40001, protocols.TCP))
@@ -115,7 +115,7 @@ def test_an_echo_entry_is_found_by_its_identifier() -> None:
     echo = ConntrackEntry(
         original=ConnTuple(POD, SERVER, protocols.ICMP, 7, 7), reply=ConnTuple(SERVER, POD, protocols.ICMP, 7, 7)
     )
-    table = ConntrackTable(Snapshot((echo,)))
+    table = ConntrackTable(TableSnapshot((echo,)))
     request, answer = table.find(key_of(echo.original, 8 << 8), DEFAULT_ZONE), table.find(key_of(echo.reply), DEFAULT_ZONE)
 
     assert request is not None

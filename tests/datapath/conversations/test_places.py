@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.datapath.conversations.places import UNSEEN, Place, place_of, place_sender, send_from
+from podpath.datapath.conversations.places import UNSEEN, ConnectionEnd, place_of, place_sender, send_from
 from podpath.datapath.reasons.failures import End
 from podpath.datapath.tracing.trace import Delivered, Transmitted
 from podpath.net.addresses import Mac
@@ -91,10 +91,10 @@ def test_pods_of_other_nodes_come_in_through_ciliums_tunnel() -> None:
     assert "cilium_vxlan" == (place.link.name if place.link else "")
 
 
-def placed(netns: str, device: str | None) -> Place:
+def placed(netns: str, device: str | None) -> ConnectionEnd:
     """Make a place."""
     walk = given_walk(NODE)
-    return Place(netns, host(walk).link(device) if device else None)
+    return ConnectionEnd(netns, host(walk).link(device) if device else None)
 
 
 @pytest.mark.parametrize(
@@ -124,14 +124,14 @@ def test_where_a_packet_has_come_to() -> None:
     sent = packet("10.3.0.2", "8.8.8.8", smac="02:00:00:00:00:01")
     left = place_of(walk, Transmitted(netns="host", link="eth0", packet=sent))
 
-    assert (Place("pod"), "02:00:00:00:00:01") == (place_of(walk, Delivered(netns="pod", packet=sent)), left.met)
+    assert (ConnectionEnd("pod"), "02:00:00:00:00:01") == (place_of(walk, Delivered(netns="pod", packet=sent)), left.met)
 
 
 def mac_of(node: Node, device: str, sender: str, receiver: str, met: str | None = None) -> str | None:
     """Return the MAC that a host behind a device sends to."""
     walk = given_walk(node)
     return send_from(
-        walk, Place("host", host(walk).link(device), Mac(met) if met else None), packet(sender, receiver)
+        walk, ConnectionEnd("host", host(walk).link(device), Mac(met) if met else None), packet(sender, receiver)
     ).packet.dmac
 
 

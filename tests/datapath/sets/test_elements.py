@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given as hypothesis_given
 from hypothesis import strategies as st
 
-from podpath.datapath.sets.elements import TYPES, Reading, parse_element, type_dimensions
+from podpath.datapath.sets.elements import TYPES, ElementReading, parse_element, type_dimensions
 from podpath.node.netfilter import SetMember
 
 
-def reading(kind: str) -> Reading:
+def reading(kind: str) -> ElementReading:
     """Say how the elements of a set of this type are read."""
-    return Reading(kind, type_dimensions(kind), 4, {})
+    return ElementReading(kind, type_dimensions(kind), 4, {})
 
 
 def test_types_have_their_dimensions() -> None:

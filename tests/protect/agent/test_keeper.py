@@ -7,7 +7,7 @@ import threading
 import time
 
 from podpath.net.errors import PodpathError
-from podpath.protect.agent.keeper import STARTING, Desk, Status, ThreadKeeper
+from podpath.protect.agent.keeper import STARTING, KeeperContext, Status, ThreadKeeper
 
 
 def wait_for(keeper: ThreadKeeper, *, ready: bool) -> Status:
@@ -21,7 +21,7 @@ def wait_for(keeper: ThreadKeeper, *, ready: bool) -> Status:
 def test_a_body_reports_and_stops_at_once() -> None:
     """What a body reports is the keeper's status; stop wakes it from a long wait."""
 
-    def body(desk: Desk) -> None:
+    def body(desk: KeeperContext) -> None:
         desk.report(Status(ready=True))
         desk.wait(60)
 
@@ -40,7 +40,7 @@ def test_a_body_that_fails_begins_anew() -> None:
     """An error of the world makes the part not ready with its reason, and the body is tried again."""
     tries: list[int] = []
 
-    def body(desk: Desk) -> None:
+    def body(desk: KeeperContext) -> None:
         tries.append(len(tries))
         if len(tries) < 3:
             raise PodpathError("the disk is full")
@@ -75,7 +75,7 @@ def test_a_wait_ends_with_a_descriptor() -> None:
     heard: list[tuple[int, ...]] = []
     done = threading.Event()
 
-    def body(desk: Desk) -> None:
+    def body(desk: KeeperContext) -> None:
         heard.append(desk.wait(60, reader))
         done.set()
         desk.wait(60)

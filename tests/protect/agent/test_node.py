@@ -11,7 +11,7 @@ import pytest
 
 from podpath.protect.agent.config import KubernetesOptions
 from podpath.protect.agent.keeper import Finding, Status, ThreadKeeper
-from podpath.protect.agent.node import Taint, Voice, camel, speak_of_node
+from podpath.protect.agent.node import NodeReporting, Taint, camel, speak_of_node
 from tests import kube_objects as kube
 from tests.apiserver import ApiServer
 
@@ -52,7 +52,7 @@ def speaking(server: ApiServer) -> Iterator[Callable[..., tuple[Parts, ThreadKee
     def start(status: Status, **options: Any) -> tuple[Parts, ThreadKeeper]:  # noqa: ANN401  # options of any kind
         parts = Parts(status)
         chosen = replace(KubernetesOptions(kubeconfig=str(server.kubeconfig()), grace=0.5), **options)
-        voice = Voice(node=NODE, options=chosen, dry_run=False)
+        voice = NodeReporting(node=NODE, options=chosen, dry_run=False)
         keeper = ThreadKeeper("node", lambda desk: speak_of_node(desk, voice, parts), first_pause=0.2)
         keeper.start()
         started.append(keeper)

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from podpath.protect.agent.keeper import Desk, Status
+from podpath.protect.agent.keeper import KeeperContext, Status
 from podpath.protect.reflect.keeper import UNKNOWN, make_body
 from podpath.protect.reflect.options import ReflectOptions
-from podpath.protect.validate.sockets import End
+from podpath.protect.validate.sockets import SocketEnd
 from tests.protect.kube.following import until
 from tests.protect.pods import Pod, linkerd, pod, run
 from tests.protect.reflect.agents import REFLECT, fetch, reflecting_agent
@@ -58,12 +58,13 @@ def test_who_comes_over_the_uplink_is_not_served(bare: Pod) -> None:
 
 
 @pytest.mark.parametrize(
-    ("listen", "why"), [((End("192.0.2.77", 15105),), "cannot listen at 192.0.2.77:15105"), ((End("pod", 15105),), UNKNOWN)]
+    ("listen", "why"),
+    [((SocketEnd("192.0.2.77", 15105),), "cannot listen at 192.0.2.77:15105"), ((SocketEnd("pod", 15105),), UNKNOWN)],
 )
-def test_an_address_that_is_not_there_makes_no_node_unready(listen: tuple[End, ...], why: str) -> None:
+def test_an_address_that_is_not_there_makes_no_node_unready(listen: tuple[SocketEnd, ...], why: str) -> None:
     """It is told, tried again, and ready all the same: pods start without that proof."""
     heard: list[Status] = []
-    desk = Desk(heard.append)
+    desk = KeeperContext(heard.append)
     thread = threading.Thread(target=make_body(ReflectOptions(listen=listen), {}), args=(desk,))
     thread.start()
     until(lambda: bool(heard), "it reports")

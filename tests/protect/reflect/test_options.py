@@ -8,18 +8,18 @@ import pytest
 
 from podpath.protect.reflect.options import ReflectOptions, parse_listen, parse_networks, resolve
 from podpath.protect.tables import TableError, parse_tables
-from podpath.protect.validate.sockets import End
+from podpath.protect.validate.sockets import SocketEnd
 
 
 @pytest.mark.parametrize(
     ("value", "ends"),
     [
-        ("pod:15105", (End("pod", 15105),)),
-        ("[fd00::1]:9", (End("fd00::1", 9),)),
-        (["10.0.0.1:9", "pod:8"], (End("10.0.0.1", 9), End("pod", 8))),
+        ("pod:15105", (SocketEnd("pod", 15105),)),
+        ("[fd00::1]:9", (SocketEnd("fd00::1", 9),)),
+        (["10.0.0.1:9", "pod:8"], (SocketEnd("10.0.0.1", 9), SocketEnd("pod", 8))),
     ],
 )
-def test_where_to_listen(value: object, ends: tuple[End, ...]) -> None:
+def test_where_to_listen(value: object, ends: tuple[SocketEnd, ...]) -> None:
     """A text or a list of them."""
     assert ends == parse_listen(value)
 
@@ -43,13 +43,13 @@ def test_networks_are_read() -> None:
 
 def test_the_pods_addresses_stand_in_its_environment() -> None:
     """All of them, or the one; none where the downward API gives none."""
-    listen = (End("pod", 1), End("10.0.0.9", 2))
+    listen = (SocketEnd("pod", 1), SocketEnd("10.0.0.9", 2))
 
-    assert (End("10.0.0.1", 1), End("fd00::1", 1), End("10.0.0.9", 2)) == resolve(
+    assert (SocketEnd("10.0.0.1", 1), SocketEnd("fd00::1", 1), SocketEnd("10.0.0.9", 2)) == resolve(
         listen, {"POD_IPS": "10.0.0.1,fd00::1", "POD_IP": "10.0.0.1"}
     )
-    assert (End("fd00::1", 1), End("10.0.0.9", 2)) == resolve(listen, {"POD_IP": "fd00::1"})
-    assert (End("10.0.0.9", 2),) == resolve(listen, {})
+    assert (SocketEnd("fd00::1", 1), SocketEnd("10.0.0.9", 2)) == resolve(listen, {"POD_IP": "fd00::1"})
+    assert (SocketEnd("10.0.0.9", 2),) == resolve(listen, {})
 
 
 def test_faults_are_told_with_their_lines() -> None:

@@ -22,7 +22,7 @@ from podpath.protect.reflect.reflector import (
     Bucket,
     Reflector,
 )
-from podpath.protect.validate.sockets import End
+from podpath.protect.validate.sockets import SocketEnd
 from tests.protect.repair.netns import pod_namespace
 
 LOCAL = parse_networks(["127.0.0.0/8", "::1/128"])
@@ -32,7 +32,7 @@ TOKEN = "ab" * 16
 @contextmanager
 def reflector(address: str = "127.0.0.1", *, per_second: float = 50.0) -> Iterator[Reflector]:
     """Run a reflector for the loopback."""
-    made = Reflector([End(address, 0)], LOCAL, per_second=per_second)
+    made = Reflector([SocketEnd(address, 0)], LOCAL, per_second=per_second)
     try:
         yield made
     finally:
@@ -167,7 +167,7 @@ def test_refused_and_silent_are_told_apart() -> None:
 
 def test_networks_and_garbage() -> None:
     """Who is not of its networks hears nothing at all, whatever it says; nor does who says what is no request."""
-    made = Reflector([End("127.0.0.1", 0)], parse_networks(["10.0.0.0/8"]))
+    made = Reflector([SocketEnd("127.0.0.1", 0)], parse_networks(["10.0.0.0/8"]))
     try:
         with asker(made) as one:
             assert exchange(made, one, Ask(TOKEN, (9,))) is None
@@ -184,7 +184,7 @@ def test_whoever_comes_by_a_default_routes_device_is_foreign() -> None:
     """Without networks named it serves this node's pods: those that come by no device of a default route."""
     seen = []
     for uplinks in (frozenset({"eth0"}), frozenset({"eth0", "lo"})):
-        made = Reflector([End("127.0.0.1", 0)], uplinks=lambda uplinks=uplinks: uplinks)  # type: ignore[misc]  # bound now
+        made = Reflector([SocketEnd("127.0.0.1", 0)], uplinks=lambda uplinks=uplinks: uplinks)  # type: ignore[misc]  # bound now
         try:
             with asker(made) as one:
                 seen.append(exchange(made, one, Ask(TOKEN, (9,))) is None)
@@ -197,7 +197,7 @@ def test_whoever_comes_by_a_default_routes_device_is_foreign() -> None:
 @pytest.mark.parametrize("address", ["fe80::1%lo", "169.254.7.7", "ff02::1", "::", "0.0.0.0"])  # none is bound
 def test_addresses_that_name_no_single_pod_are_foreign(address: str) -> None:
     """Of a link alone, of many, of nobody: not connected to, whatever networks are allowed."""
-    made = Reflector([End("127.0.0.1", 0)], parse_networks(["0.0.0.0/0", "::/0"]))
+    made = Reflector([SocketEnd("127.0.0.1", 0)], parse_networks(["0.0.0.0/0", "::/0"]))
     try:
         assert not made._serves(address, 1, time.monotonic())
         assert made._serves("10.244.0.9", 1, time.monotonic())

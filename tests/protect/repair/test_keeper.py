@@ -13,7 +13,7 @@ from typing import Self
 
 import pytest
 
-from podpath.protect.agent.keeper import STARTING, Desk, Status
+from podpath.protect.agent.keeper import STARTING, KeeperContext, Status
 from podpath.protect.kube import access
 from podpath.protect.kube.client import Client, Unreachable
 from podpath.protect.repair.keeper import BOOT, Assignment, Work, make_body, query_of
@@ -31,7 +31,7 @@ class Running:
     def __init__(self, assignment: Assignment) -> None:
         """Prepare the desk."""
         self.heard: Status = STARTING
-        self.desk = Desk(self._hear)
+        self.desk = KeeperContext(self._hear)
         self._thread = threading.Thread(target=make_body(assignment), args=(self.desk,), daemon=True)
 
     def __enter__(self) -> Self:

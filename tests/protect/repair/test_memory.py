@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from podpath.protect.repair.deeds import Outcome
-from podpath.protect.repair.judgement import Judgement
+from podpath.protect.repair.deeds import RepairOutcome
+from podpath.protect.repair.judgement import PodJudgement
 from podpath.protect.repair.memory import Memory
 from podpath.protect.repair.policy import Policy
 
@@ -12,7 +12,7 @@ POLICY = Policy(actions=("mend", "evict", "delete"), mend_attempts=2, attempts=5
 
 def memory(seen: str = "1:") -> Memory:
     """Remember a pod that was just found."""
-    return Memory(key="shop/web-1", judgement=Judgement(state="broken", why="95", seen=seen))
+    return Memory(key="shop/web-1", judgement=PodJudgement(state="broken", why="95", seen=seen))
 
 
 def test_i7_each_deed_is_tried_so_often_and_then_the_next_is() -> None:
@@ -20,7 +20,7 @@ def test_i7_each_deed_is_tried_so_often_and_then_the_next_is() -> None:
     one, tried = memory(), []
     while (action := one.next_action(POLICY)) is not None:
         tried.append(action)
-        one.note(action, Outcome("fail", "no"), POLICY, 0.0)
+        one.note(action, RepairOutcome("fail", "no"), POLICY, 0.0)
 
     assert ["mend"] * 2 + ["evict"] * 5 + ["delete"] * 5 == tried
 
@@ -30,7 +30,7 @@ def test_pauses_double_with_each_failure() -> None:
     one = memory()
     waits = []
     for _ in range(3):
-        one.note("evict", Outcome("fail", "no"), POLICY, 100.0)
+        one.note("evict", RepairOutcome("fail", "no"), POLICY, 100.0)
         waits.append(one.not_before - 100.0)
 
     assert [5, 10, 20] == waits
@@ -41,7 +41,7 @@ def test_a_disruption_budgets_no_does_not_count() -> None:
     one = memory()
     one.hopeless.add("mend")
     for _ in range(50):
-        one.note("evict", Outcome("refused", "not now", retry_after=30.0), POLICY, 100.0)
+        one.note("evict", RepairOutcome("refused", "not now", retry_after=30.0), POLICY, 100.0)
 
     assert ("evict", 130.0) == (one.next_action(POLICY), one.not_before)
 
@@ -49,13 +49,13 @@ def test_a_disruption_budgets_no_does_not_count() -> None:
 def test_g2_a_mended_pod_that_fails_again_is_mended_once_more_and_then_sent_away() -> None:
     """A new failure after the mending counts against it; the same failure still shown says nothing."""
     one = memory()
-    one.note("mend", Outcome("success", "proven"), POLICY, 0.0)
+    one.note("mend", RepairOutcome("success", "proven"), POLICY, 0.0)
     waiting = one.mending_failed(POLICY, 10.0)
-    one.judgement = Judgement(state="broken", why="95", seen="2:")
+    one.judgement = PodJudgement(state="broken", why="95", seen="2:")
     failed = one.mending_failed(POLICY, 20.0)
     again = one.next_action(POLICY)
-    one.note("mend", Outcome("success", "proven"), POLICY, 20.0)
-    one.judgement = Judgement(state="broken", why="95", seen="3:")
+    one.note("mend", RepairOutcome("success", "proven"), POLICY, 20.0)
+    one.judgement = PodJudgement(state="broken", why="95", seen="3:")
     one.mending_failed(POLICY, 30.0)
 
     assert (False, True, "mend", "evict") == (waiting, failed, again, one.next_action(POLICY))
@@ -64,7 +64,7 @@ def test_g2_a_mended_pod_that_fails_again_is_mended_once_more_and_then_sent_away
 def test_a_mended_pod_that_never_says_anything_is_not_waited_for_forever() -> None:
     """After the kubelet's longest pause the mending counts as failed."""
     one = memory()
-    one.note("mend", Outcome("success", "proven"), POLICY, 0.0)
+    one.note("mend", RepairOutcome("success", "proven"), POLICY, 0.0)
 
     assert (False, True) == (one.mending_failed(POLICY, 329.0), one.mending_failed(POLICY, 330.0))
 
@@ -77,8 +77,8 @@ def test_a_pod_that_was_not_mended_is_not_waited_for() -> None:
 def test_a_pod_that_was_sent_away_is_done_with() -> None:
     """After a deletion was accepted nothing more is done to the pod, also in a dry run."""
     done, rehearsed = memory(), memory()
-    done.note("delete", Outcome("success", ""), POLICY, 0.0)
-    rehearsed.note("delete", Outcome("would", ""), POLICY, 0.0)
+    done.note("delete", RepairOutcome("success", ""), POLICY, 0.0)
+    rehearsed.note("delete", RepairOutcome("would", ""), POLICY, 0.0)
 
     assert done.ended
     assert rehearsed.ended

@@ -13,7 +13,7 @@ from podpath.collect.netns import inside as inside_of
 from podpath.protect.apply import Applier
 from podpath.protect.kube.objects import Pod
 from podpath.protect.repair.mend import MendError, families_of, hold, mend, see
-from podpath.protect.repair.namespaces import Namespaces, Place, read_namespaces
+from podpath.protect.repair.namespaces import NamespacePath, Namespaces, read_namespaces
 from tests.protect.pods import pod as node_and_pod
 from tests.protect.repair import pods
 from tests.protect.repair.netns import fresh_addresses, inside, pod_namespace
@@ -116,9 +116,9 @@ def test_g2_inbound_is_proven_from_the_node(spoiled: str) -> None:
     assert not spoiled or f"{family} inbound redirection: a connection from outside to port 15104 arrived there" in mending.why
 
 
-def _place(name: str) -> Place:
+def _place(name: str) -> NamespacePath:
     path = Path(f"/run/netns/{name}")
-    return Place(path=str(path), inode=path.stat().st_ino)
+    return NamespacePath(path=str(path), inode=path.stat().st_ino)
 
 
 @KERNEL
@@ -169,7 +169,7 @@ def test_what_cannot_be_mended_is_not_tried(pod: Pod, why: str) -> None:
 def test_a_namespace_that_is_not_found_may_be_found_later() -> None:
     """No namespace now is a failure, to be tried again; one that went between look and deed is none at all."""
     pod = meshed("10.244.96.5")
-    vanished = Place(path="/proc/none/ns/net", inode=7)
+    vanished = NamespacePath(path="/proc/none/ns/net", inode=7)
 
     missing = mend(pod, Namespaces({}, 1), Applier())
     gone = mend(pod, Namespaces({"10.244.96.5": (vanished,)}, 1), Applier())
@@ -192,7 +192,7 @@ def _sent(pod: Pod) -> dict[str, object]:
 
 def test_a_namespace_that_is_anothers_by_now_is_not_entered() -> None:
     """A process number that was given to another leads into another namespace: its inode tells."""
-    place = Place(path="/proc/self/ns/net", inode=Path("/proc/self/ns/net").stat().st_ino + 1)
+    place = NamespacePath(path="/proc/self/ns/net", inode=Path("/proc/self/ns/net").stat().st_ino + 1)
 
     with pytest.raises(MendError, match="another's by now"), hold(place):
         pass
@@ -202,9 +202,9 @@ def test_a_namespace_that_is_held_is_the_same_one() -> None:
     """What is held leads into the namespace that was found."""
     inode = Path("/proc/self/ns/net").stat().st_ino
 
-    with hold(Place(path="/proc/self/ns/net", inode=inode)) as path:
+    with hold(NamespacePath(path="/proc/self/ns/net", inode=inode)) as path:
         assert inode == Path(path).stat().st_ino
-    with pytest.raises(MendError, match="cannot be entered"), hold(Place(path="/proc/none/ns/net", inode=1)):
+    with pytest.raises(MendError, match="cannot be entered"), hold(NamespacePath(path="/proc/none/ns/net", inode=1)):
         pass
 
 

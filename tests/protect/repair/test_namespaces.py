@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from podpath.protect.repair.namespaces import Namespaces, Place, parse_addresses, read_namespaces
+from podpath.protect.repair.namespaces import NamespacePath, Namespaces, parse_addresses, read_namespaces
 from tests.protect.repair.netns import bare, fresh_addresses, pod_namespace
 
 TRIE = """Main:
@@ -29,7 +29,7 @@ SIX = """fd000007000000000000000000000005 02 40 00 80     eth0
 fe800000000000000000000000000001 02 40 20 80     eth0
 00000000000000000000000000000001 01 80 10 80       lo
 """
-ONE, OTHER, HOST = (Place(path=f"/proc/{number}/ns/net", inode=number) for number in (1, 2, 3))
+ONE, OTHER, HOST = (NamespacePath(path=f"/proc/{number}/ns/net", inode=number) for number in (1, 2, 3))
 
 
 def known() -> Namespaces:

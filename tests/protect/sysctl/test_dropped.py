@@ -12,7 +12,7 @@ import pytest
 
 from podpath.collect.netns import inside
 from podpath.protect.netlink import NETFILTER
-from podpath.protect.sysctl.conntrack import Listing, find_contradictions
+from podpath.protect.sysctl.conntrack import ProxyListing, find_contradictions
 from podpath.protect.sysctl.dropped import NAME, emit_request, parse_packets, read_dropped
 from podpath.protect.sysctl.tree import Tree
 
@@ -60,7 +60,7 @@ def test_g22_dropped_packets_are_counted(space: str) -> None:
                 continue  # dropped within the call
         after = read_dropped()
         subprocess.run(["sysctl", "-qw", "net.netfilter.nf_conntrack_tcp_be_liberal=1"], check=True)
-        (found,) = find_contradictions(Tree(), [Listing("iptables-nft -S", f"-N KUBE-FORWARD\n{RULE}\n")], after)
+        (found,) = find_contradictions(Tree(), [ProxyListing("iptables-nft -S", f"-N KUBE-FORWARD\n{RULE}\n")], after)
 
     assert (0, 3) == (before, after)
     assert "nfacct ct_state_invalid_dropped_pkts: 3 packets dropped" == found.evidence[-1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from podpath.protect.sysctl.findings import Circumstances, find_faults
-from podpath.protect.sysctl.judgement import Judgement, judge_settings
+from podpath.protect.sysctl.judgement import SettingJudgement, judge_settings
 from podpath.protect.sysctl.keys import Key, parse_key
 from podpath.protect.sysctl.mending import plan_writes
 from podpath.protect.sysctl.rivals import Rivals
@@ -27,7 +27,7 @@ def declare(text: str, value: str = "0", *, raw: bool = False) -> Setting:
     return Setting(key=parse_key(text), value=value, raw=raw)
 
 
-def judge(tree: Tree, *settings: Setting) -> dict[str, Judgement]:
+def judge(tree: Tree, *settings: Setting) -> dict[str, SettingJudgement]:
     """Judge, by key."""
     return {str(judgement.key): judgement for judgement in judge_settings(settings, tree, 2)}
 

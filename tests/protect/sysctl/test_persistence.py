@@ -6,7 +6,7 @@ from pathlib import Path
 
 from podpath.protect.apply import Applier
 from podpath.protect.sysctl.dropins import lookup_winner, parse_dropin, read_assignments
-from podpath.protect.sysctl.judgement import Judgement
+from podpath.protect.sysctl.judgement import SettingJudgement
 from podpath.protect.sysctl.keys import parse_key
 from podpath.protect.sysctl.persistence import DROPIN, emit_dropin, find_losses, persist_settings
 from podpath.protect.sysctl.settings import Setting
@@ -53,7 +53,7 @@ def test_losses_are_foreseen_before_anything_is_written(tmp_path: Path) -> None:
     folder = tmp_path / "etc/sysctl.d"
     folder.mkdir(parents=True)
     (folder / "zzzz.conf").write_text("net.ipv4.ip_forward = 0\n", encoding="utf-8")
-    judgement = Judgement(key=FORWARD.key, setting=FORWARD, state="holds", want="1", raw="1", in_force="1")
+    judgement = SettingJudgement(key=FORWARD.key, setting=FORWARD, state="holds", want="1", raw="1", in_force="1")
 
     (loss,) = find_losses((judgement,), tmp_path, 1, emit_dropin((FORWARD,), (), 1))
     assert loss.winner.where == "/etc/sysctl.d/zzzz.conf:1: net.ipv4.ip_forward = 0"
@@ -66,7 +66,7 @@ def test_a_line_for_all_that_overrules_a_device_is_a_loss(tmp_path: Path) -> Non
     (folder / "10-hardening.conf").write_text("net.ipv4.conf.all.rp_filter = 1\n", encoding="utf-8")
     setting = Setting(key=parse_key("net.ipv4.conf.lxc*.rp_filter"), value="0")
     key = parse_key("net.ipv4.conf.lxc1.rp_filter")
-    judgement = Judgement(key=key, setting=setting, state="holds", want="0", raw="0", in_force="0")
+    judgement = SettingJudgement(key=key, setting=setting, state="holds", want="0", raw="0", in_force="0")
     persist_settings((setting,), tmp_path, Applier(), 1)
 
     (loss,) = find_losses((judgement,), tmp_path, 1)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from podpath.assembly.drafts.draft import NodeDraft
-from podpath.assembly.scenes.scene import Evidence, Scene
+from podpath.assembly.scenes.scene import Scene, SceneEvidence
 from podpath.evidence.records import ConntrackRecord
 from podpath.net import protocols
 from podpath.net.addresses import Address
@@ -43,7 +43,7 @@ _SELECTORS = frozenset(
 """Options of conntrack(8) that pick entries."""
 
 
-def find_tracked(draft: NodeDraft, evidence: Evidence, shown: Iterable[Attempt]) -> Iterator[Attempt]:
+def find_tracked(draft: NodeDraft, evidence: SceneEvidence, shown: Iterable[Attempt]) -> Iterator[Attempt]:
     """Yield the hanging connections that a selected part of the table shows, unless an attempt shows them already."""
     known = {(item.probe.src, item.probe.dst, item.probe.dport) for item in shown if breaks_path(item.result)}
     for scene, record in evidence.records(ConntrackRecord):

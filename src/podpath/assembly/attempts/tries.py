@@ -16,7 +16,7 @@ from podpath.assembly.drafts.draft import NetnsDraft, NodeDraft
 from podpath.assembly.inference.bridge_pods import Mention
 from podpath.assembly.inference.captures import is_private
 from podpath.assembly.scenes.labels import Standing, judge_source
-from podpath.assembly.scenes.scene import Evidence, Scene, name_netns
+from podpath.assembly.scenes.scene import Scene, SceneEvidence, name_netns
 from podpath.evidence.attempts.failures import parse_result
 from podpath.evidence.attempts.outcome import UNADDRESSED
 from podpath.evidence.records import AttemptRecord, DeedRecord
@@ -40,7 +40,7 @@ class Start(NamedTuple):
     address: Address | None
 
 
-def local_pods(draft: NodeDraft, evidence: Evidence) -> Iterator[tuple[Address, Mention]]:
+def local_pods(draft: NodeDraft, evidence: SceneEvidence) -> Iterator[tuple[Address, Mention]]:
     """Yield the addresses of pods that must live on this node: the kubelet probes its own alone, and logs of them stand here."""
     described = {pod.address: pod for pod in draft.pods if pod.address is not None and _is_here(draft, pod.node)}
     for scene, record in evidence.records(AttemptRecord):
@@ -60,7 +60,7 @@ def _is_hosts(draft: NodeDraft, address: Address) -> bool:
     return address.is_loopback or address in draft.hinted or (owner is not None and owner.name == HOST)
 
 
-def tried_pod(draft: NodeDraft, evidence: Evidence) -> Iterator[tuple[Address, Mention]]:
+def tried_pod(draft: NodeDraft, evidence: SceneEvidence) -> Iterator[tuple[Address, Mention]]:
     """Yield the pod of a log whose address nothing shows: the one address that was tried by hand on the host.
 
     Who looks for the fault of a pod that cannot connect tries the pod from its node.
@@ -84,7 +84,7 @@ def is_probe(record: AttemptRecord) -> bool:
     return "kubelet" in who or "probe" in who
 
 
-def list_unplaced(draft: NodeDraft, evidence: Evidence) -> Iterator[Unplaced]:
+def list_unplaced(draft: NodeDraft, evidence: SceneEvidence) -> Iterator[Unplaced]:
     """Yield the failures of which an end is not known."""
     for scene, record in evidence.records(AttemptRecord):
         start = find_start(draft, scene, record)
@@ -130,7 +130,9 @@ def _missing(start: Start) -> tuple[str, str]:
     return f"the address that it started from in {start.netns}", f"{described}{where}"
 
 
-def assemble_tries(draft: NodeDraft, evidence: Evidence, failures: Iterable[Failure], disputes: Disputes) -> tuple[Attempt, ...]:
+def assemble_tries(
+    draft: NodeDraft, evidence: SceneEvidence, failures: Iterable[Failure], disputes: Disputes
+) -> tuple[Attempt, ...]:
     """Return all attempts of the case, those that captures show last."""
     found: list[Attempt] = []
     deeds = [record.span for scene, record in evidence.records(DeedRecord) if not scene.is_elsewhere]

@@ -15,7 +15,7 @@ from podpath.assembly.captures.conversations import TcpCapture, gather_connectio
 from podpath.assembly.devices.names import looks_like_device
 from podpath.assembly.drafts.disputes import Disputes
 from podpath.assembly.drafts.draft import NodeDraft
-from podpath.assembly.scenes.scene import Evidence, Scene
+from podpath.assembly.scenes.scene import Scene, SceneEvidence
 from podpath.evidence.records import PacketRecord
 from podpath.net.addresses import Address, Mac
 from podpath.node.case import ArpSighting, Sighting
@@ -48,7 +48,7 @@ class Sightings(NamedTuple):
     """The MACs behind words that are printed in their place."""
 
 
-def assemble_sightings(draft: NodeDraft, evidence: Evidence, disputes: Disputes) -> Sightings:
+def assemble_sightings(draft: NodeDraft, evidence: SceneEvidence, disputes: Disputes) -> Sightings:
     """Place all frames that the evidence shows."""
     shown = [(scene, record) for scene, record in evidence.records(PacketRecord)]
     words = _explain_words(draft, [record for _, record in shown])
@@ -89,7 +89,9 @@ def assemble_sightings(draft: NodeDraft, evidence: Evidence, disputes: Disputes)
     return Sightings(tuple(packets.values()), tuple(arps.values()), taken, frozenset(elsewhere), ours, words)
 
 
-def _find_capture(scene: Scene, draft: NodeDraft, evidence: Evidence, captures: dict[tuple[str, object], Capture]) -> Capture:
+def _find_capture(
+    scene: Scene, draft: NodeDraft, evidence: SceneEvidence, captures: dict[tuple[str, object], Capture]
+) -> Capture:
     """Return the capture that a source shows: two printings of one file are one capture."""
     file = scene.command.option("-r")
     key = (scene.netns, file if file is not None else scene.number)
@@ -98,7 +100,7 @@ def _find_capture(scene: Scene, draft: NodeDraft, evidence: Evidence, captures: 
     return captures[key]
 
 
-def _captured_link(scene: Scene, file: str | None, draft: NodeDraft, evidence: Evidence) -> str | None:
+def _captured_link(scene: Scene, file: str | None, draft: NodeDraft, evidence: SceneEvidence) -> str | None:
     named = scene.command.option("-i", "--interface")
     if named is None:
         named = next((word[2:] for word in scene.command.arguments if word.startswith("-i") and len(word) > 2), None)
@@ -112,7 +114,7 @@ def _captured_link(scene: Scene, file: str | None, draft: NodeDraft, evidence: E
     return None if named in {None, "any"} else named
 
 
-def _written_on(evidence: Evidence, file: str) -> str | None:
+def _written_on(evidence: SceneEvidence, file: str) -> str | None:
     """Return the device of the capture that was written into a file (`tcpdump -i eth0 -w eth0.pcap`)."""
     for scene in evidence.scenes:
         if scene.command.program == "tcpdump" and scene.command.option("-w") == file:

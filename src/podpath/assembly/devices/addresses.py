@@ -10,9 +10,9 @@ from collections.abc import Hashable, Iterator
 
 from podpath.assembly.drafts.disputes import Disputes
 from podpath.assembly.drafts.draft import ASKS, NodeDraft, ask_in
-from podpath.assembly.drafts.listings import Snapshot, merge_snapshots
+from podpath.assembly.drafts.listings import ListingSnapshot, merge_snapshots
 from podpath.assembly.scenes.completeness import asked_object, listed_families
-from podpath.assembly.scenes.scene import Evidence, Scene
+from podpath.assembly.scenes.scene import Scene, SceneEvidence
 from podpath.evidence.records import AddressRecord, LinkRecord
 from podpath.net.addresses import Family, IfName
 from podpath.net.provenance import Span
@@ -21,12 +21,12 @@ from podpath.node.links import InterfaceAddress
 _Key = tuple[str, IfName, Family]
 
 
-def assemble_addresses(draft: NodeDraft, evidence: Evidence, disputes: Disputes) -> None:
+def assemble_addresses(draft: NodeDraft, evidence: SceneEvidence, disputes: Disputes) -> None:
     """Put the addresses that outputs show on their devices."""
     for _, record in evidence.records(AddressRecord):
         if record.link is None:
             disputes.gap(record.span, f"expected the device of {record.address}/{record.length}, saw none")
-    snapshots: dict[_Key, list[Snapshot[InterfaceAddress]]] = {}
+    snapshots: dict[_Key, list[ListingSnapshot[InterfaceAddress]]] = {}
     for scene in evidence.scenes:
         for key, snapshot in _read_scene(scene):
             snapshots.setdefault(key, []).append(snapshot)
@@ -36,7 +36,7 @@ def assemble_addresses(draft: NodeDraft, evidence: Evidence, disputes: Disputes)
         draft.netns(name).addresses.extend(merged.items)
 
 
-def _read_scene(scene: Scene) -> Iterator[tuple[_Key, Snapshot[InterfaceAddress]]]:
+def _read_scene(scene: Scene) -> Iterator[tuple[_Key, ListingSnapshot[InterfaceAddress]]]:
     """Yield the addresses of each device that the scene shows, an empty snapshot where it shows a device without any."""
     found: dict[_Key, tuple[dict[Hashable, InterfaceAddress], Span]] = {}
     asked = asked_object(scene)
@@ -55,7 +55,7 @@ def _read_scene(scene: Scene) -> Iterator[tuple[_Key, Snapshot[InterfaceAddress]
             items.setdefault((record.address, record.length), _make_address(record, record.link))
     for key, (items, span) in found.items():
         if items or (scene.whole and key[2] == 4):
-            yield key, Snapshot(items, key[1] in listed and not scene.command.filters, span, scene.standing)
+            yield key, ListingSnapshot(items, key[1] in listed and not scene.command.filters, span, scene.standing)
 
 
 def _make_address(record: AddressRecord, link: IfName) -> InterfaceAddress:

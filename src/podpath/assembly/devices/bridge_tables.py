@@ -6,20 +6,20 @@ from dataclasses import replace
 
 from podpath.assembly.drafts.disputes import Disputes
 from podpath.assembly.drafts.draft import NetnsDraft, NodeDraft
-from podpath.assembly.scenes.scene import Evidence
+from podpath.assembly.scenes.scene import SceneEvidence
 from podpath.evidence.records import BridgeVlanRecord, FdbRecord, LinkRecord
 from podpath.net.addresses import IfName
 from podpath.net.provenance import Basis, Inferred
 from podpath.node.links import BridgePort, FdbEntry, Link
 
 
-def assemble_bridge_tables(draft: NodeDraft, evidence: Evidence, disputes: Disputes) -> None:
+def assemble_bridge_tables(draft: NodeDraft, evidence: SceneEvidence, disputes: Disputes) -> None:
     """Put the forwarding entries of bridges and vxlan devices into their namespaces, and the VLANs into the ports."""
     _assemble_fdb(draft, evidence, disputes)
     _assemble_vlans(draft, evidence)
 
 
-def _assemble_fdb(draft: NodeDraft, evidence: Evidence, disputes: Disputes) -> None:
+def _assemble_fdb(draft: NodeDraft, evidence: SceneEvidence, disputes: Disputes) -> None:
     ports_by_number = {
         (scene.netns, record.port_details["no"]): record.name
         for scene, record in evidence.records(LinkRecord)
@@ -49,7 +49,7 @@ def _assemble_fdb(draft: NodeDraft, evidence: Evidence, disputes: Disputes) -> N
             netns.fdb.append(entry)
 
 
-def _assemble_vlans(draft: NodeDraft, evidence: Evidence) -> None:
+def _assemble_vlans(draft: NodeDraft, evidence: SceneEvidence) -> None:
     vlans: dict[tuple[str, IfName], set[int]] = {}
     pvids: dict[tuple[str, IfName], int] = {}
     for scene, record in evidence.records(BridgeVlanRecord):

@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 from podpath.assembly.devices.bridge_options import make_bridge, make_port, make_vxlan
 from podpath.assembly.devices.ovs import claim_ovs
-from podpath.assembly.drafts.disputes import Claim, Disputes
+from podpath.assembly.drafts.disputes import DisputeClaim, Disputes
 from podpath.assembly.drafts.draft import ASKS, NodeDraft, ask_in
 from podpath.assembly.scenes.greps import greped_macs
-from podpath.assembly.scenes.scene import Evidence, Scene
+from podpath.assembly.scenes.scene import Scene, SceneEvidence
 from podpath.evidence.records import BridgePortRecord, BridgeRecord, LinkRecord
 from podpath.net.addresses import IfName, Mac
 from podpath.net.provenance import Span
@@ -47,18 +47,18 @@ class _Merged:
 
     def __init__(self, span: Span) -> None:
         self.span = span
-        self.claims: dict[str, list[Claim[object]]] = {}
+        self.claims: dict[str, list[DisputeClaim[object]]] = {}
         self.details: dict[str, str] = {}
         self.port_details: dict[str, str] = {}
 
     def add(self, claim: LinkClaim) -> None:
         for key, value in claim.attributes.items():
-            self.claims.setdefault(key, []).append(Claim(value, claim.span, claim.scene.standing, claim.meaning))
+            self.claims.setdefault(key, []).append(DisputeClaim(value, claim.span, claim.scene.standing, claim.meaning))
         self.details = {**claim.details, **self.details}
         self.port_details = {**claim.port_details, **self.port_details}
 
 
-def assemble_links(draft: NodeDraft, evidence: Evidence, disputes: Disputes) -> None:
+def assemble_links(draft: NodeDraft, evidence: SceneEvidence, disputes: Disputes) -> None:
     """Put every device that some output shows into its namespace, with what is known of it."""
     merged: dict[tuple[str, IfName], _Merged] = {}
     for claim in _claim_links(evidence):
@@ -68,7 +68,7 @@ def assemble_links(draft: NodeDraft, evidence: Evidence, disputes: Disputes) -> 
         draft.netns(netns).links[name] = _make_link(netns, name, device, disputes)
 
 
-def _claim_links(evidence: Evidence) -> Iterator[LinkClaim]:
+def _claim_links(evidence: SceneEvidence) -> Iterator[LinkClaim]:
     for scene, record in evidence.records(LinkRecord):
         yield LinkClaim(scene.netns, record.name, scene, record.span, _attributes(record), record.details, _port_details(record))
     for scene, ports in evidence.records(BridgeRecord):

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from podpath.assembly.drafts.draft import NodeDraft, ask_in
-from podpath.assembly.scenes.scene import Evidence, name_netns
+from podpath.assembly.scenes.scene import SceneEvidence, name_netns
 from podpath.evidence.commands.command import parse_family
 from podpath.evidence.records import LinkRecord
 from podpath.net.addresses import IfName
@@ -38,7 +38,7 @@ _Pair = tuple[int | None, int | None]
 """A device's own index, and the one that it names."""
 
 
-def assemble_peers(draft: NodeDraft, evidence: Evidence) -> None:
+def assemble_peers(draft: NodeDraft, evidence: SceneEvidence) -> None:
     """Join the ends of veth pairs, and devices with those that they sit on."""
     ends = list(_list_ends(draft, evidence))
     pairs: dict[_Pair, list[_End]] = {}
@@ -56,7 +56,7 @@ def assemble_peers(draft: NodeDraft, evidence: Evidence) -> None:
             _join(draft, end, _find_peers(draft, end, pairs))
 
 
-def _list_ends(draft: NodeDraft, evidence: Evidence) -> Iterator[_End]:
+def _list_ends(draft: NodeDraft, evidence: SceneEvidence) -> Iterator[_End]:
     seen: set[tuple[str, IfName]] = set()
     for scene, record in evidence.records(LinkRecord):
         key = (scene.netns, record.name)

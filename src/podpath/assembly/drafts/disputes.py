@@ -17,7 +17,7 @@ from podpath.node.case import Contradiction
 T = TypeVar("T")
 
 
-class Claim(NamedTuple, Generic[T]):
+class DisputeClaim(NamedTuple, Generic[T]):
     """One output, or one inference, that speaks for a value."""
 
     value: T
@@ -62,7 +62,7 @@ class Disputes:
         if span is not None:
             self.gaps.append(Gap(span, why))
 
-    def settle(self, fact: str, ask: str, claims: Iterable[Claim[T]]) -> Fact[T] | None:
+    def settle(self, fact: str, ask: str, claims: Iterable[DisputeClaim[T]]) -> Fact[T] | None:
         """Make one fact of all claims: known where they agree, unknown where they differ; None where there are none."""
         ranked = rank_claims(claims)
         if not ranked:
@@ -73,7 +73,7 @@ class Disputes:
         self._contradict(fact, ranked)
         return Unknown(fact, ask, tuple(claim.option for claim in ranked), _why(ranked))
 
-    def decide(self, fact: str, ask: str, claims: Iterable[Claim[T]]) -> T:
+    def decide(self, fact: str, ask: str, claims: Iterable[DisputeClaim[T]]) -> T:
         """Take the likeliest of the claims (at least one), or the one that this run is told to take."""
         ranked = rank_claims(claims)
         if len(ranked) == 1:
@@ -85,7 +85,7 @@ class Disputes:
         self.forks.append(Fork(fact, ask, ways, standings, taken))
         return ranked[taken].value
 
-    def _contradict(self, fact: str, ranked: Sequence[Claim[T]]) -> None:
+    def _contradict(self, fact: str, ranked: Sequence[DisputeClaim[T]]) -> None:
         """Note outputs of one node that differ; what another host shows contradicts nothing."""
         shown = [claim for claim in ranked if claim.shown and claim.span is not None and claim.standing is not Standing.ELSEWHERE]
         if len(shown) > 1:
@@ -94,9 +94,9 @@ class Disputes:
             self.contradictions.append(Contradiction(fact=fact, spans=spans, meaning=states))
 
 
-def rank_claims(claims: Iterable[Claim[T]]) -> list[Claim[T]]:
+def rank_claims(claims: Iterable[DisputeClaim[T]]) -> list[DisputeClaim[T]]:
     """Return one claim for each value, the likeliest first: by standing, then in the order of the evidence."""
-    found: list[Claim[T]] = []
+    found: list[DisputeClaim[T]] = []
     for claim in claims:
         for place, other in enumerate(found):
             if other.value == claim.value:
@@ -108,7 +108,7 @@ def rank_claims(claims: Iterable[Claim[T]]) -> list[Claim[T]]:
     return sorted(found, key=lambda claim: claim.standing)
 
 
-def _why(ranked: Sequence[Claim[T]]) -> str:
+def _why(ranked: Sequence[DisputeClaim[T]]) -> str:
     if sum(claim.shown for claim in ranked) > 1:
         return "outputs disagree"
     changed = any(claim.standing is Standing.AFTER for claim in ranked)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from podpath.assembly.drafts.draft import NetnsDraft, NodeDraft
 from podpath.assembly.scenes.completeness import listed_families, listed_protocols, lists_all
-from podpath.assembly.scenes.scene import Evidence
+from podpath.assembly.scenes.scene import SceneEvidence
 from podpath.evidence.records import (
     AddressRecord,
     FdbRecord,
@@ -35,7 +35,7 @@ _KINDS: Mapping[str, type[Record]] = {
 }
 
 
-def settle_completeness(draft: NodeDraft, evidence: Evidence) -> None:
+def settle_completeness(draft: NodeDraft, evidence: SceneEvidence) -> None:
     """Mark the listings of each namespace that an output shows whole, for IPv4 where a kind has families."""
     for scene in evidence.scenes:
         if scene.is_elsewhere:

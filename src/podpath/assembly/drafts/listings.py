@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
-from podpath.assembly.drafts.disputes import Claim, Disputes
+from podpath.assembly.drafts.disputes import DisputeClaim, Disputes
 from podpath.assembly.scenes.labels import Standing
 from podpath.assembly.scenes.scene import stands_after
 from podpath.net.provenance import Span
@@ -20,7 +20,7 @@ Items = Mapping[Hashable, T]
 """Things of a listing in its order, by what makes two of them the same thing."""
 
 
-class Snapshot(NamedTuple, Generic[T]):
+class ListingSnapshot(NamedTuple, Generic[T]):
     """What one output shows of a listing."""
 
     items: Items[T]
@@ -54,7 +54,7 @@ class _State(NamedTuple):
 
 
 def merge_snapshots(
-    fact: str, ask: str, snapshots: Sequence[Snapshot[T]], disputes: Disputes, turns: Sequence[Turn[T]] = ()
+    fact: str, ask: str, snapshots: Sequence[ListingSnapshot[T]], disputes: Disputes, turns: Sequence[Turn[T]] = ()
 ) -> Merged[T]:
     """Return the listing in its likeliest state (or the one that this run is told to take)."""
     pool: dict[Hashable, T] = {}
@@ -67,21 +67,21 @@ def merge_snapshots(
         return Merged((), False, None)
     claims += _claim_turns(claims, pool, turns)
     if all(claim.standing is Standing.ELSEWHERE for claim in claims):
-        claims.append(Claim(_State(frozenset(), False), None, Standing.PLAIN, "not shown of this node", shown=False))
+        claims.append(DisputeClaim(_State(frozenset(), False), None, Standing.PLAIN, "not shown of this node", shown=False))
     state = disputes.decide(fact, ask, claims)
     span = next((claim.span for claim in claims if claim.value == state), None)
     order = [key for snapshot in later for key in snapshot.items] + list(pool)
     return Merged(tuple(pool[key] for key in dict.fromkeys(order) if key in state.keys), state.whole, span)
 
 
-def _place(snapshot: Snapshot[T], turns: Iterable[Turn[T]]) -> Snapshot[T]:
+def _place(snapshot: ListingSnapshot[T], turns: Iterable[Turn[T]]) -> ListingSnapshot[T]:
     """Mark an output that stands below a command which changes the listing as of a later state."""
     if snapshot.standing is Standing.PLAIN and any(stands_after(snapshot.span, turn.span) for turn in turns):
         return snapshot._replace(standing=Standing.AFTER)
     return snapshot
 
 
-def _claim_states(snapshots: Sequence[Snapshot[T]]) -> Iterable[Claim[_State]]:
+def _claim_states(snapshots: Sequence[ListingSnapshot[T]]) -> Iterable[DisputeClaim[_State]]:
     """Yield each state that outputs of one standing show together."""
     for standing in dict.fromkeys(snapshot.standing for snapshot in snapshots):
         same = [snapshot for snapshot in snapshots if snapshot.standing is standing]
@@ -89,18 +89,20 @@ def _claim_states(snapshots: Sequence[Snapshot[T]]) -> Iterable[Claim[_State]]:
         parts = [snapshot for snapshot in same if not snapshot.whole]
         if not wholes:
             keys = frozenset[Hashable]().union(*(part.items for part in parts))
-            yield Claim(_State(keys, False), parts[0].span, standing)
+            yield DisputeClaim(_State(keys, False), parts[0].span, standing)
             continue
         first = frozenset[Hashable](wholes[0].items)
         for snapshot in same:
             keys = frozenset(snapshot.items)
             if snapshot.whole:
-                yield Claim(_State(keys, True), snapshot.span, standing)
+                yield DisputeClaim(_State(keys, True), snapshot.span, standing)
             elif not any(keys <= frozenset(whole.items) for whole in wholes):
-                yield Claim(_State(keys | first, True), snapshot.span, standing)
+                yield DisputeClaim(_State(keys | first, True), snapshot.span, standing)
 
 
-def _claim_turns(claims: Sequence[Claim[_State]], pool: dict[Hashable, T], turns: Sequence[Turn[T]]) -> list[Claim[_State]]:
+def _claim_turns(
+    claims: Sequence[DisputeClaim[_State]], pool: dict[Hashable, T], turns: Sequence[Turn[T]]
+) -> list[DisputeClaim[_State]]:
     """Return the state on the other side of the commands that change the listing."""
     if not turns:
         return []
@@ -114,7 +116,7 @@ def _claim_turns(claims: Sequence[Claim[_State]], pool: dict[Hashable, T], turns
     place = turns[0] if after else turns[-1]
     meaning = f"{'before' if after else 'after'} `{place.command}` at {place.span}"
     standing = Standing.PLAIN if after else Standing.AFTER
-    return [Claim(_State(frozenset(turned), known.value.whole), place.span, standing, meaning, shown=False)]
+    return [DisputeClaim(_State(frozenset(turned), known.value.whole), place.span, standing, meaning, shown=False)]
 
 
 def _richer(one: T, other: T) -> T:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from podpath.assembly.drafts.disputes import Claim, Disputes
+from podpath.assembly.drafts.disputes import DisputeClaim, Disputes
 from podpath.assembly.drafts.draft import NodeDraft
-from podpath.assembly.scenes.scene import Evidence, host_of_prompt
+from podpath.assembly.scenes.scene import SceneEvidence, host_of_prompt
 from podpath.evidence.kubernetes.cni import CNI_FILE
 from podpath.evidence.kubernetes.records import CiliumOptionRecord, CniRecord, PodRecord, ServicePortRecord, ServiceRecord
 from podpath.net.addresses import Address
@@ -18,7 +18,7 @@ _ADDRESS_NAME = re.compile(r"(?<!\d)(\d{1,3})[-.](\d{1,3})[-.](\d{1,3})[-.](\d{1
 _CILIUM_DEVICE = re.compile(r"cilium_(?:host|net|vxlan|geneve)")
 
 
-def assemble_kubernetes(draft: NodeDraft, evidence: Evidence, disputes: Disputes) -> None:
+def assemble_kubernetes(draft: NodeDraft, evidence: SceneEvidence, disputes: Disputes) -> None:
     """Put services, pods, CNI networks and Cilium's options into the node."""
     _assemble_services(draft, evidence)
     _assemble_pods(draft, evidence)
@@ -28,7 +28,7 @@ def assemble_kubernetes(draft: NodeDraft, evidence: Evidence, disputes: Disputes
     draft.hinted = tuple(dict.fromkeys(_hint_addresses(draft, evidence)))
 
 
-def prompt_hosts(evidence: Evidence) -> tuple[str, ...]:
+def prompt_hosts(evidence: SceneEvidence) -> tuple[str, ...]:
     """Return the host names of bundles, and of the prompts at which commands about a node were typed, the one seen most first."""
     counts: dict[str, int] = {}
     for scene in evidence.scenes:
@@ -38,7 +38,7 @@ def prompt_hosts(evidence: Evidence) -> tuple[str, ...]:
     return tuple(sorted(counts, key=lambda host: -counts[host]))
 
 
-def name_node(draft: NodeDraft, evidence: Evidence) -> str:
+def name_node(draft: NodeDraft, evidence: SceneEvidence) -> str:
     """Return the node's name: as a prompt shows it, else the one node that described pods run on."""
     hosts = prompt_hosts(evidence)
     if hosts:
@@ -47,7 +47,7 @@ def name_node(draft: NodeDraft, evidence: Evidence) -> str:
     return nodes.pop() if len(nodes) == 1 else draft.name
 
 
-def _hint_addresses(draft: NodeDraft, evidence: Evidence) -> Iterator[Address]:
+def _hint_addresses(draft: NodeDraft, evidence: SceneEvidence) -> Iterator[Address]:
     """Yield the addresses that the node's name spells (`ip-172-20-121-84`), and those that its pods say it has."""
     hosts = (draft.name, *prompt_hosts(evidence))
     for host in hosts:
@@ -63,7 +63,7 @@ def _hint_addresses(draft: NodeDraft, evidence: Evidence) -> Iterator[Address]:
             yield record.node_address
 
 
-def _assemble_services(draft: NodeDraft, evidence: Evidence) -> None:
+def _assemble_services(draft: NodeDraft, evidence: SceneEvidence) -> None:
     seen: set[tuple[str | None, str | None]] = set()
     for scene, record in evidence.records(ServiceRecord):
         key = (record.namespace, record.name)
@@ -93,7 +93,7 @@ def _make_port(port: ServicePortRecord) -> ServicePort:
     )
 
 
-def _assemble_pods(draft: NodeDraft, evidence: Evidence) -> None:
+def _assemble_pods(draft: NodeDraft, evidence: SceneEvidence) -> None:
     places = {(pod.namespace, pod.name): place for place, pod in reversed(list(enumerate(draft.pods)))}
     for scene, record in evidence.records(PodRecord):
         if scene.is_elsewhere or record.name is None:
@@ -112,7 +112,7 @@ def _assemble_pods(draft: NodeDraft, evidence: Evidence) -> None:
             draft.pods[place] = pod
 
 
-def _assemble_cni(draft: NodeDraft, evidence: Evidence) -> None:
+def _assemble_cni(draft: NodeDraft, evidence: SceneEvidence) -> None:
     for scene, record in evidence.records(CniRecord):
         if scene.is_elsewhere:
             continue
@@ -141,12 +141,12 @@ def _plugin_types(record: CniRecord) -> Iterator[str]:
             yield kind
 
 
-def _assemble_cilium(draft: NodeDraft, evidence: Evidence, disputes: Disputes) -> None:
-    claims: dict[str, list[Claim[str]]] = {}
+def _assemble_cilium(draft: NodeDraft, evidence: SceneEvidence, disputes: Disputes) -> None:
+    claims: dict[str, list[DisputeClaim[str]]] = {}
     span = None
     for scene, record in evidence.records(CiliumOptionRecord):
         if not scene.is_elsewhere:
-            claims.setdefault(record.key, []).append(Claim(record.value, record.span, scene.standing))
+            claims.setdefault(record.key, []).append(DisputeClaim(record.value, record.span, scene.standing))
             span = span or record.span
     options: dict[str, Fact[str]] = {}
     for key, spoken in claims.items():

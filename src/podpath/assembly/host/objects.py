@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from podpath.assembly.scenes.scene import Evidence, Scene
+from podpath.assembly.scenes.scene import Scene, SceneEvidence
 from podpath.evidence.kubernetes.records import ApiObjectRecord
 from podpath.evidence.records import HeadingRecord
 from podpath.node.objects import ApiObject
 
 
-def list_objects(evidence: Evidence) -> Iterator[ApiObject]:
+def list_objects(evidence: SceneEvidence) -> Iterator[ApiObject]:
     """Yield the objects that outputs of this host and of the cluster state, in the order of the evidence."""
     elided: dict[int, bool] = {}
     for scene, record in evidence.records(ApiObjectRecord):

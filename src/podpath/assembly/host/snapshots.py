@@ -12,7 +12,7 @@ from itertools import islice, pairwise
 from typing import NamedTuple
 
 from podpath.assembly.scenes.labels import Standing, judge_label
-from podpath.assembly.scenes.scene import Evidence, Scene
+from podpath.assembly.scenes.scene import Scene, SceneEvidence
 from podpath.evidence.commands.command import parse_family
 from podpath.evidence.records import (
     AddressRecord,
@@ -60,7 +60,7 @@ class _State(NamedTuple):
     things: dict[object, _Thing]
 
 
-def list_shifts(evidence: Evidence) -> tuple[Shift, ...]:
+def list_shifts(evidence: SceneEvidence) -> tuple[Shift, ...]:
     """Return what differs between neighbouring outputs of one kind, the first pair's first."""
     found: list[Shift] = []
     for kind, record_type in _TYPES:

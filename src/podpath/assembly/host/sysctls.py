@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from podpath.assembly.drafts.disputes import Claim, Disputes
+from podpath.assembly.drafts.disputes import DisputeClaim, Disputes
 from podpath.assembly.drafts.draft import NodeDraft, ask_in
 from podpath.assembly.scenes.completeness import lists_all
 from podpath.assembly.scenes.deeds import Effect, ModuleDeed, SysctlDeed
 from podpath.assembly.scenes.labels import Standing
-from podpath.assembly.scenes.scene import Evidence, Scene, stands_after
+from podpath.assembly.scenes.scene import Scene, SceneEvidence, stands_after
 from podpath.evidence.records import ModuleRecord, SysctlRecord
 from podpath.net.provenance import Span
 from podpath.node.node import HOST
@@ -35,9 +35,9 @@ _LEVELS: Mapping[str, tuple[str, ...]] = {
 _Key = tuple[str, str]
 
 
-def assemble_sysctls(draft: NodeDraft, evidence: Evidence, disputes: Disputes, effects: tuple[Effect, ...]) -> None:
+def assemble_sysctls(draft: NodeDraft, evidence: SceneEvidence, disputes: Disputes, effects: tuple[Effect, ...]) -> None:
     """Put what is known of sysctls into their namespaces, and the modules into the node."""
-    claims: dict[_Key, list[Claim[str]]] = {}
+    claims: dict[_Key, list[DisputeClaim[str]]] = {}
     for scene, record in evidence.records(SysctlRecord):
         key = (scene.netns, record.key.replace("/", "."))
         claim = _claim_record(record, key[1], scene, effects)
@@ -62,19 +62,21 @@ def other_values(key: str, *values: str) -> tuple[str, ...]:
     return tuple(level for level in levels if level not in values) if all(value in levels for value in values) else ()
 
 
-def _claim_record(record: SysctlRecord, key: str, scene: Scene, effects: Sequence[Effect]) -> Claim[str] | None:
+def _claim_record(record: SysctlRecord, key: str, scene: Scene, effects: Sequence[Effect]) -> DisputeClaim[str] | None:
     span, standing = record.span, scene.standing
     if record.missing:
         if not any(key in keys for keys in MODULE_KEYS.values()):
             return None
-        return Claim("0", span, standing, f"there is no {key} as at {span}: its module is not loaded")
+        return DisputeClaim("0", span, standing, f"there is no {key} as at {span}: its module is not loaded")
     if record.configured:
-        return Claim(record.value, span, Standing.BAD, f"as configured at {span}; what is in force is not shown", shown=False)
+        return DisputeClaim(
+            record.value, span, Standing.BAD, f"as configured at {span}; what is in force is not shown", shown=False
+        )
     for effect in reversed(effects):
         if _changes(effect, scene.netns, key) and stands_after(span, effect.span):
             later = max(standing, Standing.AFTER)
-            return Claim(record.value, span, later, f"as at {span}, after `{effect.command}`")
-    return Claim(record.value, span, standing)
+            return DisputeClaim(record.value, span, later, f"as at {span}, after `{effect.command}`")
+    return DisputeClaim(record.value, span, standing)
 
 
 def _changes(effect: Effect, netns: str, key: str) -> bool:
@@ -83,7 +85,9 @@ def _changes(effect: Effect, netns: str, key: str) -> bool:
     return isinstance(effect, ModuleDeed) and key in MODULE_KEYS.get(effect.name, ())
 
 
-def _claim_deeds(effects: Sequence[Effect], claims: Mapping[_Key, Sequence[Claim[str]]]) -> Iterator[tuple[_Key, Claim[str]]]:
+def _claim_deeds(
+    effects: Sequence[Effect], claims: Mapping[_Key, Sequence[DisputeClaim[str]]]
+) -> Iterator[tuple[_Key, DisputeClaim[str]]]:
     """Yield what deeds say of the time before and after them, where no output shows it."""
     for effect in effects:
         if isinstance(effect, ModuleDeed):
@@ -97,30 +101,33 @@ def _claim_deeds(effects: Sequence[Effect], claims: Mapping[_Key, Sequence[Claim
 
 
 def _claim_both_sides(
-    effect: SysctlDeed | ModuleDeed, key: _Key, before: str, after: str, spoken: Sequence[Claim[str]]
-) -> Iterator[tuple[_Key, Claim[str]]]:
+    effect: SysctlDeed | ModuleDeed, key: _Key, before: str, after: str, spoken: Sequence[DisputeClaim[str]]
+) -> Iterator[tuple[_Key, DisputeClaim[str]]]:
     earlier = [claim for claim in spoken if claim.standing < Standing.AFTER]
     if not earlier and before:
-        yield key, Claim(before, effect.span, Standing.PLAIN, f"before `{effect.command}` at {effect.span}", shown=False)
+        yield key, DisputeClaim(before, effect.span, Standing.PLAIN, f"before `{effect.command}` at {effect.span}", shown=False)
     if not any(claim.standing is Standing.AFTER for claim in spoken):
-        yield key, Claim(after, effect.span, Standing.AFTER, f"after `{effect.command}` at {effect.span}", shown=False)
+        yield key, DisputeClaim(after, effect.span, Standing.AFTER, f"after `{effect.command}` at {effect.span}", shown=False)
 
 
-def _complete(key: str, claims: Sequence[Claim[str]]) -> Sequence[Claim[str]]:
+def _complete(key: str, claims: Sequence[DisputeClaim[str]]) -> Sequence[DisputeClaim[str]]:
     """Add the other values where only a file, or a good host, speaks of a key: neither shows what was in force."""
     values = tuple(claim.value for claim in claims)
     if all(claim.standing is Standing.ELSEWHERE for claim in claims):
-        others = [Claim(value, None, Standing.PLAIN, "otherwise than there", shown=False) for value in other_values(key, *values)]
+        others = [
+            DisputeClaim(value, None, Standing.PLAIN, "otherwise than there", shown=False) for value in other_values(key, *values)
+        ]
         return [*others, *claims]
     if all(not claim.shown and claim.standing is Standing.BAD for claim in claims):
         others = [
-            Claim(value, None, Standing.PLAIN, "set by something else since", shown=False) for value in other_values(key, *values)
+            DisputeClaim(value, None, Standing.PLAIN, "set by something else since", shown=False)
+            for value in other_values(key, *values)
         ]
         return [*claims, *others]
     return [claim for claim in claims if claim.shown or claim.standing is not Standing.BAD]
 
 
-def _assemble_modules(draft: NodeDraft, evidence: Evidence, effects: Sequence[Effect]) -> None:
+def _assemble_modules(draft: NodeDraft, evidence: SceneEvidence, effects: Sequence[Effect]) -> None:
     """List the modules that were loaded while things failed: one that a deed loads was not."""
     deeds = [effect for effect in effects if isinstance(effect, ModuleDeed)]
     for scene, record in evidence.records(ModuleRecord):
@@ -135,8 +142,8 @@ def _assemble_modules(draft: NodeDraft, evidence: Evidence, effects: Sequence[Ef
 
 
 def _claim_modules(
-    draft: NodeDraft, evidence: Evidence, effects: Sequence[Effect], claims: Mapping[_Key, Sequence[Claim[str]]]
-) -> Iterator[tuple[_Key, Claim[str]]]:
+    draft: NodeDraft, evidence: SceneEvidence, effects: Sequence[Effect], claims: Mapping[_Key, Sequence[DisputeClaim[str]]]
+) -> Iterator[tuple[_Key, DisputeClaim[str]]]:
     """Yield what a module that is not loaded says of its keys, where no output shows the key itself."""
     for module, keys in MODULE_KEYS.items():
         spans: list[tuple[Scene, Span]] = []
@@ -149,4 +156,4 @@ def _claim_modules(
         for scene, span in spans:
             for key in keys:
                 if (HOST, key) not in claims:
-                    yield (HOST, key), Claim("0", span, scene.standing, f"{module} is not loaded as at {span}")
+                    yield (HOST, key), DisputeClaim("0", span, scene.standing, f"{module} is not loaded as at {span}")

@@ -15,7 +15,7 @@ from podpath.assembly.captures.sightings import Sightings
 from podpath.assembly.devices.names import looks_internal, looks_like_bridge, looks_like_pod_side, looks_like_uplink
 from podpath.assembly.drafts.draft import NodeDraft
 from podpath.assembly.inference.pod_namespaces import PodSeed, add_pod
-from podpath.assembly.scenes.scene import Evidence
+from podpath.assembly.scenes.scene import SceneEvidence
 from podpath.evidence.records import AttemptRecord
 from podpath.net.addresses import Address, IfName, Prefix
 from podpath.net.provenance import Basis, Inferred
@@ -31,14 +31,14 @@ HOST_LENGTH = {4: 24, 6: 64}
 """Prefix lengths that an address of the host is taken to have where nothing shows one."""
 
 
-class Translation(NamedTuple):
+class SourceTranslation(NamedTuple):
     """A packet, and its copy with another source further on."""
 
     before: Sighting
     after: Sighting
 
 
-def infer_from_captures(draft: NodeDraft, evidence: Evidence, sightings: Sightings) -> None:
+def infer_from_captures(draft: NodeDraft, evidence: SceneEvidence, sightings: Sightings) -> None:
     """Add the pods, host addresses and veth pairs that captures show."""
     packets = [seen for seen in sightings.packets if seen.capture not in sightings.elsewhere and seen.link is not None]
     on_host = [connection for connection in sightings.connections if connection.syn.netns == HOST]
@@ -58,16 +58,16 @@ def is_private(address: Address) -> bool:
     return any(prefix.covers(address) for prefix in _PRIVATE)
 
 
-def _find_translations(connections: Iterable[TcpCapture]) -> Iterator[Translation]:
+def _find_translations(connections: Iterable[TcpCapture]) -> Iterator[SourceTranslation]:
     """Yield connections that leave the host from another address than they came in from."""
     for connection in connections:
         copy = connection.copy
         moved = copy is not None and copy.syn.link != connection.syn.link and copy.syn.direction != "in"
         if copy is not None and moved and copy.client[0] != connection.client[0] and is_copy(connection.syn, copy.syn):
-            yield Translation(connection.syn, copy.syn)
+            yield SourceTranslation(connection.syn, copy.syn)
 
 
-def _add_host_address(draft: NodeDraft, translation: Translation) -> None:
+def _add_host_address(draft: NodeDraft, translation: SourceTranslation) -> None:
     """Take the source of a translated packet for an address of the host, on the device that it leaves by."""
     address, link = translation.after.packet.src, translation.after.link
     if link is None or draft.owner(address) is not None:
@@ -104,7 +104,7 @@ def _find_owners(draft: NodeDraft, packets: Iterable[Sighting]) -> Iterator[PodS
             yield PodSeed(address=address, reason=reason, shown=True, span=first.span, netns=netns, link=IfName(link))
 
 
-def _find_clients(draft: NodeDraft, evidence: Evidence, connections: Iterable[TcpCapture]) -> Iterator[PodSeed]:
+def _find_clients(draft: NodeDraft, evidence: SceneEvidence, connections: Iterable[TcpCapture]) -> Iterator[PodSeed]:
     """Give namespaces of unknown address the one that a capture shows for the connection that was tried in them."""
     tried = {
         (record.dst, record.dport): scene.netns

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from podpath.assembly.drafts.disputes import Claim, Disputes
+from podpath.assembly.drafts.disputes import DisputeClaim, Disputes
 from podpath.assembly.drafts.draft import NodeDraft
 from podpath.assembly.inference.bridge_pods import Mention
 from podpath.assembly.inference.pod_namespaces import CILIUM_HOST, PodSeed, add_pod
@@ -53,7 +53,7 @@ def infer_lone_pods(draft: NodeDraft, addresses: Iterable[tuple[Address, Mention
         return
     first = lone[0].address
     fact = f"how the host reaches {first}" if len(lone) == 1 else f"how the host reaches its pods ({first} and others)"
-    claims = [Claim(way, None, Standing.PLAIN, MEANINGS[way], shown=False) for way in _rank_ways(draft)]
+    claims = [DisputeClaim(way, None, Standing.PLAIN, MEANINGS[way], shown=False) for way in _rank_ways(draft)]
     way = disputes.decide(fact, f"ip route get {first}", claims)
     for seed in lone[:_MOST]:
         _ADDERS[way](draft, seed)

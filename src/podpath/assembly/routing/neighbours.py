@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from podpath.assembly.drafts.disputes import Claim, Disputes
+from podpath.assembly.drafts.disputes import DisputeClaim, Disputes
 from podpath.assembly.drafts.draft import ASKS, NodeDraft, ask_in
-from podpath.assembly.scenes.scene import Evidence, Scene
+from podpath.assembly.scenes.scene import Scene, SceneEvidence
 from podpath.evidence.records import NeighbourRecord, SocketRecord
 from podpath.net.addresses import Address, IfName, Mac
 from podpath.node.links import Neighbour
 from podpath.node.node import Socket
 
 
-def assemble_neighbours(draft: NodeDraft, evidence: Evidence, disputes: Disputes) -> None:
+def assemble_neighbours(draft: NodeDraft, evidence: SceneEvidence, disputes: Disputes) -> None:
     """Put the neighbour entries that outputs show into their namespaces."""
     found: dict[tuple[str, IfName, Address], list[tuple[Scene, NeighbourRecord]]] = {}
     for scene, record in evidence.records(NeighbourRecord):
@@ -23,14 +23,14 @@ def assemble_neighbours(draft: NodeDraft, evidence: Evidence, disputes: Disputes
         found.setdefault((scene.netns, IfName(record.link), record.address), []).append((scene, record))
     for (name, link, address), shown in found.items():
         fact = f"MAC of neighbour {address} on {link} in netns {name}"
-        claims = [Claim(record.mac, record.span, scene.standing) for scene, record in shown]
+        claims = [DisputeClaim(record.mac, record.span, scene.standing) for scene, record in shown]
         mac: Mac | None = disputes.decide(fact, ask_in(name, ASKS["neigh"]), claims)
         _, record = next((one for one in shown if one[1].mac == mac), shown[0])
         state = record.state or ("REACHABLE" if mac is not None else "INCOMPLETE")
         draft.netns(name).neighbours.append(Neighbour(address=address, link=link, mac=mac, state=state, span=record.span))
 
 
-def assemble_sockets(draft: NodeDraft, evidence: Evidence, disputes: Disputes) -> None:
+def assemble_sockets(draft: NodeDraft, evidence: SceneEvidence, disputes: Disputes) -> None:
     """Put the sockets that outputs show into their namespaces."""
     known: set[tuple[object, ...]] = set()
     for scene, record in evidence.records(SocketRecord):

@@ -7,19 +7,19 @@ from dataclasses import replace
 
 from podpath.assembly.drafts.disputes import Disputes
 from podpath.assembly.drafts.draft import ASKS, NodeDraft, ask_in
-from podpath.assembly.drafts.listings import Snapshot, merge_snapshots
+from podpath.assembly.drafts.listings import ListingSnapshot, merge_snapshots
 from podpath.assembly.routing.tables import TableNumbers
 from podpath.assembly.scenes.completeness import listed_families, lists_all
-from podpath.assembly.scenes.scene import Evidence
+from podpath.assembly.scenes.scene import SceneEvidence
 from podpath.evidence.records import PolicyRuleRecord
 from podpath.net.addresses import Family, IfName
 from podpath.net.provenance import Span
 from podpath.node.routing import DEFAULT_RULES, PolicyRule
 
 
-def assemble_rules(draft: NodeDraft, evidence: Evidence, disputes: Disputes, tables: TableNumbers) -> None:
+def assemble_rules(draft: NodeDraft, evidence: SceneEvidence, disputes: Disputes, tables: TableNumbers) -> None:
     """Put the policy rules that outputs show into their namespaces; a fragment adds to the three of a fresh namespace."""
-    snapshots: dict[tuple[str, Family], list[Snapshot[PolicyRule]]] = {}
+    snapshots: dict[tuple[str, Family], list[ListingSnapshot[PolicyRule]]] = {}
     for scene in evidence.scenes:
         found: dict[Family, dict[Hashable, PolicyRule]] = {}
         spans: dict[Family, Span] = {}
@@ -33,7 +33,7 @@ def assemble_rules(draft: NodeDraft, evidence: Evidence, disputes: Disputes, tab
                 spans.setdefault(record.family, record.span)
         for family, rules in found.items():
             whole = lists_all(scene, "rule") and family in listed_families(scene)
-            shown = Snapshot(rules, whole, spans[family], scene.standing)
+            shown = ListingSnapshot(rules, whole, spans[family], scene.standing)
             snapshots.setdefault((scene.netns, family), []).append(shown)
     for (name, family), listings in snapshots.items():
         fact = f"IPv{family} policy rules in netns {name}"

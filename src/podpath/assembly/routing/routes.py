@@ -6,11 +6,11 @@ from collections.abc import Hashable, Iterator
 
 from podpath.assembly.drafts.disputes import Disputes
 from podpath.assembly.drafts.draft import ASKS, NodeDraft, ask_in
-from podpath.assembly.drafts.listings import Items, Snapshot, Turn, merge_snapshots
+from podpath.assembly.drafts.listings import Items, ListingSnapshot, Turn, merge_snapshots
 from podpath.assembly.routing.tables import TableNumbers
 from podpath.assembly.scenes.completeness import listed_families, listed_tables
 from podpath.assembly.scenes.deeds import Effect, RouteDeed
-from podpath.assembly.scenes.scene import Evidence, Scene
+from podpath.assembly.scenes.scene import Scene, SceneEvidence
 from podpath.evidence.records import NexthopRecord, RouteRecord
 from podpath.net.addresses import Family, IfName
 from podpath.net.provenance import Basis, Inferred, Span
@@ -20,10 +20,10 @@ _Key = tuple[str, Family, int]
 
 
 def assemble_routes(
-    draft: NodeDraft, evidence: Evidence, disputes: Disputes, tables: TableNumbers, effects: tuple[Effect, ...]
+    draft: NodeDraft, evidence: SceneEvidence, disputes: Disputes, tables: TableNumbers, effects: tuple[Effect, ...]
 ) -> None:
     """Put the routes that outputs show into their namespaces."""
-    snapshots: dict[_Key, list[Snapshot[Route]]] = {}
+    snapshots: dict[_Key, list[ListingSnapshot[Route]]] = {}
     for scene in evidence.scenes:
         for key, snapshot in _read_scene(scene, tables):
             snapshots.setdefault(key, []).append(snapshot)
@@ -42,7 +42,7 @@ def assemble_routes(
             netns.whole_tables.add((family, table))
 
 
-def _read_scene(scene: Scene, tables: TableNumbers) -> Iterator[tuple[_Key, Snapshot[Route]]]:
+def _read_scene(scene: Scene, tables: TableNumbers) -> Iterator[tuple[_Key, ListingSnapshot[Route]]]:
     """Yield the routes that the scene shows, by family and table, and whether each table is whole in it."""
     found: dict[tuple[Family, int], dict[Hashable, Route]] = {}
     span = None
@@ -62,7 +62,7 @@ def _read_scene(scene: Scene, tables: TableNumbers) -> Iterator[tuple[_Key, Snap
             found.setdefault((family, MAIN), {})
     for (family, table), routes in found.items():
         lists = family in families and ("all" in whole or table in {tables.number(name) for name in whole})
-        yield (scene.netns, family, table), Snapshot(routes, lists, span, scene.standing)
+        yield (scene.netns, family, table), ListingSnapshot(routes, lists, span, scene.standing)
 
 
 def key_of(route: Route) -> Hashable:

@@ -6,7 +6,7 @@ counts: such a name gets a number past those that people use.
 
 from __future__ import annotations
 
-from podpath.assembly.scenes.scene import Evidence
+from podpath.assembly.scenes.scene import SceneEvidence
 from podpath.evidence.iproute.rt_tables import TableNameRecord
 from podpath.evidence.records import PolicyRuleRecord, RouteRecord
 from podpath.node.routing import MAIN, TABLES
@@ -19,7 +19,7 @@ class TableNumbers:
 
     __slots__ = ("_own",)
 
-    def __init__(self, evidence: Evidence) -> None:
+    def __init__(self, evidence: SceneEvidence) -> None:
         """Give numbers to the names that no iproute2 knows by itself."""
         named = {record.name: record.number for scene, record in evidence.records(TableNameRecord) if not scene.is_elsewhere}
         names = {record.table for _, record in evidence.records(RouteRecord)}

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from podpath.assembly.scenes.scene import Evidence, Scene, name_netns
+from podpath.assembly.scenes.scene import Scene, SceneEvidence, name_netns
 from podpath.evidence.commands.command import Command, parse_command
 from podpath.evidence.commands.shells import parse_shell
 from podpath.evidence.records import DeedRecord
@@ -63,12 +63,12 @@ _ROUTE_VERBS: Mapping[str, bool] = {
 }
 
 
-def list_deeds(evidence: Evidence) -> tuple[Deed, ...]:
+def list_deeds(evidence: SceneEvidence) -> tuple[Deed, ...]:
     """Return all commands of the evidence that change the node."""
     return tuple(Deed(command=record.command, span=record.span) for _, record in evidence.records(DeedRecord))
 
 
-def read_effects(evidence: Evidence) -> tuple[Effect, ...]:
+def read_effects(evidence: SceneEvidence) -> tuple[Effect, ...]:
     """Return what the deeds of the evidence change, in their order; commands on another host do not count."""
     return tuple(
         effect for scene, record in evidence.records(DeedRecord) if not scene.is_elsewhere for effect in _read(scene, record)

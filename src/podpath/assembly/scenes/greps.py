@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from podpath.assembly.scenes.scene import Evidence, Scene
+from podpath.assembly.scenes.scene import Scene, SceneEvidence
 from podpath.evidence.records import LinkRecord
 from podpath.net.addresses import IfName, Mac
 from podpath.net.provenance import Span
@@ -18,7 +18,7 @@ _MAC = re.compile(r"[0-9a-f]{2}(?::[0-9a-f]{2}){5}", re.IGNORECASE)
 _GREPS = frozenset({"grep", "egrep", "fgrep", "rg", "ack", "ag"})
 
 
-def greped_macs(evidence: Evidence) -> Iterator[tuple[Scene, Span, IfName, Mac]]:
+def greped_macs(evidence: SceneEvidence) -> Iterator[tuple[Scene, Span, IfName, Mac]]:
     """Yield each MAC that a grep over devices asked for while its output shows one other MAC only, with the first device."""
     for scene in evidence.scenes:
         mac = _asked_mac(scene)

@@ -57,7 +57,7 @@ class Scene:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
+class SceneEvidence:
     """All scenes of a case, and their records by type."""
 
     scenes: tuple[Scene, ...]
@@ -66,7 +66,7 @@ class Evidence:
     _records: Mapping[type[Record], list[tuple[Scene, Record]]] = field(default_factory=dict)
 
     @classmethod
-    def gather(cls, read: Iterable[tuple[Source, Reading]], asked: tuple[Address, ...] = ()) -> Evidence:
+    def gather(cls, read: Iterable[tuple[Source, Reading]], asked: tuple[Address, ...] = ()) -> SceneEvidence:
         """Place every source that was read. Where all of them show a good host, the case is about that host."""
         scenes = [set_scene(source, reading, number) for number, (source, reading) in enumerate(read)]
         scenes = _tell_hosts_apart(scenes)

@@ -17,7 +17,7 @@ from podpath.datapath.tracing.frames import with_macs, with_ttl
 from podpath.datapath.tracing.paths import EMIT, REDIRECT, Next
 from podpath.datapath.walk.cilium_config import CiliumConfig
 from podpath.datapath.walk.not_modelled import boundary
-from podpath.datapath.walk.skb import Skb, Translation, Walk
+from podpath.datapath.walk.skb import BpfTranslation, Skb, Walk
 from podpath.net import protocols
 from podpath.net.addresses import Address, Mac
 from podpath.net.packet import Packet
@@ -82,7 +82,7 @@ def _from_netdev(walk: Walk, skb: Skb, config: CiliumConfig, link: Link) -> Next
         if config.replaces_kube_proxy(walk) and is_service(walk.node, before, walk.engine.namespace(HOST)):
             return boundary(walk, skb, "Cilium NodePort")
         if _endpoint_link(walk, walk.engine.namespace(HOST), before.dst) is not None:
-            walk.translated["masquerade", _inverse(before)] = Translation(before.dst, before.dport)
+            walk.translated["masquerade", _inverse(before)] = BpfTranslation(before.dst, before.dport)
         return None
     skb.packet = before._replace(dst=known.address, dport=known.port)
     reason = reasons.AnswerRedirected(known.address)
@@ -128,7 +128,7 @@ def _masquerade(walk: Walk, skb: Skb, config: CiliumConfig, namespace: Namespace
     address = own[0].address if own else STAND_IN
     skb.packet = before._replace(src=address)
     pod = source if source is not None and is_endpoint(source) else _endpoint_link(walk, namespace, before.src)
-    walk.translated["masquerade", _inverse(skb.packet)] = Translation(before.src, before.sport, pod)
+    walk.translated["masquerade", _inverse(skb.packet)] = BpfTranslation(before.src, before.sport, pod)
     spans: tuple[Span, ...] = config.evidence("enable-bpf-masquerade")
     reason = reasons.BpfMasqueraded(address, before.src, link.name, not own)
     walk.step("tc egress", skb, TO_NETDEV, before, "snat", reason, spans=spans, link=link.name)
@@ -247,9 +247,9 @@ def _translate_service(walk: Walk, skb: Skb, place: str, function: str) -> None:
         chosen = choose_endpoint(walk, before)
         if chosen is None:
             return
-        known = walk.translated[key] = Translation(*chosen)
+        known = walk.translated[key] = BpfTranslation(*chosen)
     skb.packet = before._replace(dst=known.address, dport=known.port)
-    walk.translated[f"{place} answer", _inverse(skb.packet)] = Translation(before.dst, before.dport)
+    walk.translated[f"{place} answer", _inverse(skb.packet)] = BpfTranslation(before.dst, before.dport)
     walk.step("service", skb, function, before, "dnat", reasons.ServiceTranslated(before.dst, known.address))
 
 

@@ -14,7 +14,7 @@ ECHO = {protocols.ICMP: 8 << 8, protocols.ICMPV6: 128 << 8}
 """The kind that an ICMP entry of the evidence is taken to have: it shows the identifier, and echo is what has one."""
 
 
-class Snapshot:
+class TableSnapshot:
     """The entries of the evidence, by tuple. Made once for a namespace and shared by all branches, which never change it."""
 
     __slots__ = ("_by_source", "entries")
@@ -41,7 +41,7 @@ class Snapshot:
         return self._by_source.get(source, [])
 
 
-EMPTY = Snapshot()
+EMPTY = TableSnapshot()
 
 
 class ConntrackTable:
@@ -49,7 +49,7 @@ class ConntrackTable:
 
     __slots__ = ("_entries", "_snapshot")
 
-    def __init__(self, snapshot: Snapshot = EMPTY) -> None:
+    def __init__(self, snapshot: TableSnapshot = EMPTY) -> None:
         """Start with the evidence's entries; each becomes a connection when a packet first meets it."""
         self._snapshot = snapshot
         self._entries: dict[Key, tuple[Connection, bool] | None] = {}

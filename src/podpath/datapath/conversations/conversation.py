@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from podpath.datapath.conntrack.remains import drawn_ports, list_entries
 from podpath.datapath.conversations.answers import refuse
-from podpath.datapath.conversations.places import Place, place_of, place_sender, send_from
+from podpath.datapath.conversations.places import ConnectionEnd, place_of, place_sender, send_from
 from podpath.datapath.netfilter.tracking import attach_answer
 from podpath.datapath.reasons import failures
 from podpath.datapath.reasons.failures import Failure
@@ -84,9 +84,9 @@ _ECHO = frozenset({protocols.ICMP, protocols.ICMPV6})
 class _Ends(NamedTuple):
     """The two tuples of a connection: as the client made it, and as the server saw it first."""
 
-    client: Place
+    client: ConnectionEnd
     asked: Packet
-    server: Place | None = None
+    server: ConnectionEnd | None = None
     seen: Packet | None = None
 
 
@@ -222,7 +222,7 @@ def _resets(answer: Trace, packet: Packet) -> bool:
     return (came.src, came.sport, came.dst, came.dport) == (packet.dst, packet.dport, packet.src, packet.sport)
 
 
-def _next(ends: _Ends, act: Act) -> tuple[Place, Packet]:
+def _next(ends: _Ends, act: Act) -> tuple[ConnectionEnd, Packet]:
     """Make the packet that comes next, and say who sends it."""
     asked, seen = ends.asked, ends.seen
     if not act.reply or ends.server is None or seen is None:
@@ -311,7 +311,7 @@ def _end(trace: Trace, outcome: Dropped | Rejected | Undecided) -> _Failure:
             return _Failure("undecided", undecided)
 
 
-def _judge_reply(ends: _Ends, trace: Trace, place: Place, packet: Packet) -> _Failure | None:
+def _judge_reply(ends: _Ends, trace: Trace, place: ConnectionEnd, packet: Packet) -> _Failure | None:
     asked = ends.asked
     if not place.same(ends.client):
         return _misdelivered(trace, place, ends.client, reply=True)
@@ -322,11 +322,11 @@ def _judge_reply(ends: _Ends, trace: Trace, place: Place, packet: Packet) -> _Fa
     return _Failure("reply not translated", failures.NotTranslatedBack(trace.name, packet, asked))
 
 
-def _misdelivered(trace: Trace, place: Place, wanted: Place, *, reply: bool) -> _Failure:
+def _misdelivered(trace: Trace, place: ConnectionEnd, wanted: ConnectionEnd, *, reply: bool) -> _Failure:
     return _Failure("misdelivered", failures.Misdelivered(trace.name, place.end, wanted.end, reply))
 
 
-def _judge_later(server: Place, seen: Packet, trace: Trace, place: Place, packet: Packet) -> _Failure | None:
+def _judge_later(server: ConnectionEnd, seen: Packet, trace: Trace, place: ConnectionEnd, packet: Packet) -> _Failure | None:
     if not place.same(server):
         return _misdelivered(trace, place, server, reply=False)
     if (packet.src, packet.dst, packet.sport, packet.dport) == (seen.src, seen.dst, seen.sport, seen.dport):

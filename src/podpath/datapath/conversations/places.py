@@ -30,7 +30,7 @@ UNSEEN = Link(
 )
 
 
-class Place(NamedTuple):
+class ConnectionEnd(NamedTuple):
     """One end of a connection."""
 
     netns: str
@@ -50,7 +50,7 @@ class Place(NamedTuple):
         """Return what is told of it where a packet is misdelivered."""
         return End(self.netns, self.link.name if self.link is not None else None)
 
-    def same(self, other: Place) -> bool:
+    def same(self, other: ConnectionEnd) -> bool:
         """Tell whether both are one host, as far as the model can tell: uplinks may lead to the same one."""
         if self.netns != other.netns or self.link is None or other.link is None:
             return self.netns == other.netns and self.link is other.link
@@ -63,14 +63,14 @@ def _leads_to_one(link: Link) -> bool:
     return link.kind == "veth" or link.peer is not None
 
 
-def place_sender(walk: Walk, probe: Probe) -> Place:
+def place_sender(walk: Walk, probe: Probe) -> ConnectionEnd:
     """Find where the probe's first packet starts; `UsageError` where it names a place that the node does not have."""
     node = walk.node
     if probe.netns is not None:
         if probe.netns not in node.namespaces:
             names = ", ".join(node.namespaces)
             raise UsageError(f"expected a network namespace of the node ({names}), saw {probe.netns!r}")
-        return Place(probe.netns)
+        return ConnectionEnd(probe.netns)
     if probe.in_dev is not None:
         return _place_on_device(walk, probe.in_dev, probe.src)
     owners = [name for name in node.namespaces if walk.engine.namespace(name).owns(probe.src)]
@@ -78,11 +78,13 @@ def place_sender(walk: Walk, probe: Probe) -> Place:
         owners = [HOST]
     if len(owners) > 1:
         options = tuple(Option(name, f"the sender is in {name}") for name in owners)
-        return Place(walk.choices.choose(f"the namespace that sends from {probe.src}", options, ask="ip netns exec NAME ip addr"))
-    return Place(owners[0]) if owners else _place_by_route(walk, probe)
+        return ConnectionEnd(
+            walk.choices.choose(f"the namespace that sends from {probe.src}", options, ask="ip netns exec NAME ip addr")
+        )
+    return ConnectionEnd(owners[0]) if owners else _place_by_route(walk, probe)
 
 
-def _place_on_device(walk: Walk, device: str, src: Address) -> Place:
+def _place_on_device(walk: Walk, device: str, src: Address) -> ConnectionEnd:
     for name in sorted(walk.node.namespaces, key=lambda name: name != HOST):
         namespace = walk.engine.namespace(name)
         if device in namespace.links:
@@ -94,14 +96,14 @@ def _place_on_device(walk: Walk, device: str, src: Address) -> Place:
     return _outside(walk, namespace, namespace.link(device), src)
 
 
-def _place_by_route(walk: Walk, probe: Probe) -> Place:
+def _place_by_route(walk: Walk, probe: Probe) -> ConnectionEnd:
     """Take a sender that is not on the node to be where the host's routes lead back to it."""
     namespace = walk.engine.namespace(HOST)
     found = look_up(walk, namespace, Flow(probe.src))
     hops = [hop for hop in found.nexthops if hop.link is not None and hop.link != "lo"] if found.type == "unicast" else []
     if not hops:
         uplinks = likeliest_uplinks(namespace)
-        return Place(HOST, uplinks[0] if uplinks else UNSEEN)
+        return ConnectionEnd(HOST, uplinks[0] if uplinks else UNSEEN)
     hop = hops[0]
     if len(hops) > 1:
         options = tuple(Option(item, f"it comes in on {item.link}") for item in hops)
@@ -109,7 +111,7 @@ def _place_by_route(walk: Walk, probe: Probe) -> Place:
     return _outside(walk, namespace, namespace.link(str(hop.link)), probe.src)
 
 
-def _outside(walk: Walk, namespace: Namespace, link: Link, src: Address) -> Place:
+def _outside(walk: Walk, namespace: Namespace, link: Link, src: Address) -> ConnectionEnd:
     if is_bridge(link):
         link = place_outside(walk, namespace, link, src)
     elif walk.engine.cilium is not None and link.name == cilium.HOST_DEVICE:
@@ -118,18 +120,18 @@ def _outside(walk: Walk, namespace: Namespace, link: Link, src: Address) -> Plac
     switch = openvswitch.bridge_of(walk.node, link)
     if switch is not None and openvswitch.is_internal(switch, link):
         link = next(iter(openvswitch.system_ports(namespace, switch)), link)
-    return Place(namespace.name, link, switch=_switch_of(walk.node, link))
+    return ConnectionEnd(namespace.name, link, switch=_switch_of(walk.node, link))
 
 
-def place_of(walk: Walk, outcome: Delivered | Transmitted) -> Place:
+def place_of(walk: Walk, outcome: Delivered | Transmitted) -> ConnectionEnd:
     """Return the place that a packet has come to."""
     if isinstance(outcome, Delivered):
-        return Place(outcome.netns)
+        return ConnectionEnd(outcome.netns)
     namespace = walk.engine.namespace(outcome.netns)
     frame = outcome.outer if outcome.outer is not None else outcome.packet
     tunnel = namespace.link(outcome.tunnel) if outcome.tunnel is not None else None
     link = namespace.link(outcome.link)
-    return Place(outcome.netns, link, frame.smac, outcome.outer, tunnel, _switch_of(walk.node, link))
+    return ConnectionEnd(outcome.netns, link, frame.smac, outcome.outer, tunnel, _switch_of(walk.node, link))
 
 
 def _switch_of(node: Node, link: Link) -> str | None:
@@ -139,7 +141,7 @@ def _switch_of(node: Node, link: Link) -> str | None:
     return link.name if link.kind == "bond" else link.bond_slave_of
 
 
-def send_from(walk: Walk, place: Place, packet: Packet, *, by_kernel: bool = False) -> Skb:
+def send_from(walk: Walk, place: ConnectionEnd, packet: Packet, *, by_kernel: bool = False) -> Skb:
     """Make the packet that a place sends, as the node first sees it; `by_kernel` where no socket of its own sends it."""
     netns = walk.node.namespaces[place.netns]
     link = place.link

@@ -31,7 +31,7 @@ SOURCE_HOOKS = frozenset({"POSTROUTING", "INPUT"})
 """HOOK2MANIP: the source is rewritten here, the destination at the other hooks."""
 
 
-def _is_neutral(state: HookState, stage: TableStage | NftStage, start: snapshot.Snapshot) -> bool:
+def _is_neutral(state: HookState, stage: TableStage | NftStage, start: snapshot.HookSnapshot) -> bool:
     """Tell whether a chain leaves the packet as it is, by trying it."""
     choices = state.walk.choices
     state.walk.choices = choices.likeliest()

@@ -23,7 +23,7 @@ class _Translation(NamedTuple):
     masquerade_link: str | None
 
 
-class Snapshot(NamedTuple):
+class HookSnapshot(NamedTuple):
     """Everything that a rule's target can change."""
 
     packet: Packet
@@ -37,25 +37,25 @@ class Snapshot(NamedTuple):
     matched: int
     """How many rules had matched."""
 
-    def differs(self, other: Snapshot) -> bool:
+    def differs(self, other: HookSnapshot) -> bool:
         """Tell whether the packet itself is another one; what was decided and counted does not matter."""
         return self[:6] != other[:6]
 
 
-def take(state: HookState) -> Snapshot:
+def take(state: HookState) -> HookSnapshot:
     """Remember the packet's state."""
     skb = state.skb
     connection = skb.connection
     translation = None
     if connection is not None:
         translation = _Translation(*(getattr(connection, name) for name in _Translation._fields))
-    return Snapshot(
+    return HookSnapshot(
         skb.packet, skb.mark, skb.ctinfo, skb.template, connection, translation, state.decision, state.reroute,
         len(state.walk.matched),
     )  # fmt: skip
 
 
-def restore(state: HookState, snapshot: Snapshot) -> None:
+def restore(state: HookState, snapshot: HookSnapshot) -> None:
     """Put the packet back into a remembered state."""
     skb = state.skb
     skb.packet, skb.mark, skb.ctinfo, skb.template, skb.connection = snapshot[:5]

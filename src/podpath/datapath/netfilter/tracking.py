@@ -5,7 +5,7 @@ from __future__ import annotations
 from podpath.datapath.conntrack import icmp, tcp
 from podpath.datapath.conntrack.connection import DEFAULT_ZONE, Connection, Zone
 from podpath.datapath.conntrack.settings import ConntrackSettings
-from podpath.datapath.conntrack.table import ConntrackTable, Snapshot
+from podpath.datapath.conntrack.table import ConntrackTable, TableSnapshot
 from podpath.datapath.conntrack.tuples import ICMPS, inverse, inverse_kind, packet_key, packet_kind, packet_tuple, tuple_key
 from podpath.datapath.netfilter.state import HookState
 from podpath.datapath.netfilter.verdicts import Drop, Verdict
@@ -25,9 +25,9 @@ def conntrack_table(walk: Walk, netns: Netns) -> ConntrackTable:
     """Return the table of a namespace in this branch, seeded from the evidence when it is first asked for."""
     table = walk.conntrack.get(netns.name)
     if table is None:
-        snapshot: Snapshot | None = walk.engine.tracked.get(netns.name)
+        snapshot: TableSnapshot | None = walk.engine.tracked.get(netns.name)
         if snapshot is None:
-            snapshot = walk.engine.tracked[netns.name] = Snapshot(netns.conntrack.items)
+            snapshot = walk.engine.tracked[netns.name] = TableSnapshot(netns.conntrack.items)
         table = walk.conntrack[netns.name] = ConntrackTable(snapshot)
     return table
 

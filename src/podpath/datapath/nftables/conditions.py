@@ -7,7 +7,7 @@ from collections.abc import Callable
 from podpath.datapath.netfilter.state import Answer, Check, Doubt, HookState
 from podpath.datapath.nftables.datatypes import BIT_FIELDS, Part, fits, parse_bits, parse_number
 from podpath.datapath.nftables.sets import parse_key
-from podpath.datapath.nftables.values import Compiled, Place, compile_lookup, compile_value
+from podpath.datapath.nftables.values import Compiled, RulePosition, compile_lookup, compile_value
 from podpath.net import nft
 from podpath.node.nftables_text import emit_statement
 
@@ -17,7 +17,7 @@ _ORDER: dict[str, Callable[[int, int], bool]] = {
 }  # fmt: skip
 
 
-def compile_match(match: nft.Match, place: Place) -> Check:
+def compile_match(match: nft.Match, place: RulePosition) -> Check:
     """Compile a condition; one that is not modelled answers with a doubt, and never with yes."""
     try:
         return _compile(match, place)
@@ -26,7 +26,7 @@ def compile_match(match: nft.Match, place: Place) -> Check:
         return lambda _: doubt
 
 
-def _compile(match: nft.Match, place: Place) -> Check:
+def _compile(match: nft.Match, place: RulePosition) -> Check:
     wanted = match.op not in {"!=", "!"}
     right = match.right
     if isinstance(right, nft.SetRef | nft.SetOf):
@@ -61,7 +61,7 @@ def _wants_common_bit(match: nft.Match, left: Compiled) -> bool:
     return match.op == "!" or (match.op == "in" and left.datatypes[0] in BIT_FIELDS)
 
 
-def _check(left: Compiled, holds: Callable[[tuple[Part, ...]], bool], match: nft.Match, place: Place) -> Check:
+def _check(left: Compiled, holds: Callable[[tuple[Part, ...]], bool], match: nft.Match, place: RulePosition) -> Check:
     def check(state: HookState) -> Answer:
         value = left.parts(state)
         if value is None or isinstance(value, Doubt):
@@ -71,7 +71,7 @@ def _check(left: Compiled, holds: Callable[[tuple[Part, ...]], bool], match: nft
     return check
 
 
-def _unsettled(value: Doubt | None, match: nft.Match, place: Place) -> Answer:
+def _unsettled(value: Doubt | None, match: nft.Match, place: RulePosition) -> Answer:
     if value is None:
         return False
     turned = match.op in {"!=", "!"}

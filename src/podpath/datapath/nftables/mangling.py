@@ -12,7 +12,7 @@ from podpath.datapath.netfilter.verdicts import Verdict
 from podpath.datapath.nftables.datatypes import PACKET_TYPES
 from podpath.datapath.nftables.fields import TRANSPORTS, meta_field, payload_field
 from podpath.datapath.nftables.unfollowed import may_stop
-from podpath.datapath.nftables.values import Compiled, Place, compile_value
+from podpath.datapath.nftables.values import Compiled, RulePosition, compile_value
 from podpath.datapath.reasons.rules import Changed
 from podpath.net import nft
 from podpath.net.addresses import Address, Mac
@@ -46,7 +46,7 @@ _PAYLOAD: Mapping[tuple[str, str], Put] = {
 }
 
 
-def compile_change(statement: nft.Change, place: Place) -> Callable[[HookState], nft.Verdict | Verdict | None]:
+def compile_change(statement: nft.Change, place: RulePosition) -> Callable[[HookState], nft.Verdict | Verdict | None]:
     """Compile a change; `ValueError` for a field that is not modelled."""
     field = statement.field
     if isinstance(field, nft.Meta | nft.Ct) and (type(field).__name__.lower(), field.key) in SILENT:

@@ -12,7 +12,7 @@ Key = tuple[Pattern, ...]
 ANY = nft.Literal("*")
 
 
-class Entry(NamedTuple):
+class SetElement(NamedTuple):
     """One element, read."""
 
     key: Key
@@ -26,19 +26,19 @@ class Elements:
 
     def __init__(self, elements: Sequence[nft.Element], datatypes: tuple[str, ...]) -> None:
         """Read the elements; `ValueError` where one is no constant of its datatype."""
-        self.entries: list[Entry] = []
-        self._exact: dict[tuple[Part, ...], Entry] = {}
-        self._rest: list[Entry] = []
-        self.otherwise: Entry | None = None
+        self.entries: list[SetElement] = []
+        self._exact: dict[tuple[Part, ...], SetElement] = {}
+        self._rest: list[SetElement] = []
+        self.otherwise: SetElement | None = None
         """The catch-all element."""
         for element in elements:
             self._add(element, datatypes)
 
     def _add(self, element: nft.Element, datatypes: tuple[str, ...]) -> None:
         if element.key == ANY:
-            self.otherwise = Entry((), element.data)
+            self.otherwise = SetElement((), element.data)
             return
-        entry = Entry(parse_key(element.key, datatypes), element.data)
+        entry = SetElement(parse_key(element.key, datatypes), element.data)
         self.entries.append(entry)
         if all(isinstance(pattern, Range) and pattern.low == pattern.high for pattern in entry.key) and not (
             {"iface_index"} & set(datatypes)
@@ -47,7 +47,7 @@ class Elements:
         else:
             self._rest.append(entry)
 
-    def find(self, value: tuple[Part, ...]) -> Entry | None:
+    def find(self, value: tuple[Part, ...]) -> SetElement | None:
         """Find the element that holds a value; the catch-all one, or None, where no other does."""
         found = self._exact.get(value)
         if found is not None:

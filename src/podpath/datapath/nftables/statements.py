@@ -16,7 +16,7 @@ from podpath.datapath.nftables.conditions import compile_match
 from podpath.datapath.nftables.mangling import compile_change
 from podpath.datapath.nftables.translation import compile_nat
 from podpath.datapath.nftables.unfollowed import stop_at
-from podpath.datapath.nftables.values import Place, compile_lookup, compile_value
+from podpath.datapath.nftables.values import RulePosition, compile_lookup, compile_value
 from podpath.datapath.reasons.rules import KeptFromConntrack, RuleDecided, SentByRule, StatementTaken
 from podpath.datapath.tracing.trace import RuleHit
 from podpath.datapath.xtables.context import RuleContext
@@ -39,7 +39,7 @@ PASSING = ("xt match", "ct ", "meter ", "quota ", "limit ", "log", "add @", "upd
 """Beginnings of statements that are not modelled and cannot give a verdict, as nft(8) lists them."""
 
 
-def compile_rule(rule: NftRule, place: Place) -> tuple[Op, ...]:
+def compile_rule(rule: NftRule, place: RulePosition) -> tuple[Op, ...]:
     """Compile a rule to its statements, the last of which records that it matched where it has no counter."""
     ops: list[Op] = []
     counts = any(isinstance(statement, nft.Counter) for statement in rule.statements)
@@ -56,7 +56,7 @@ def compile_rule(rule: NftRule, place: Place) -> tuple[Op, ...]:
     return tuple(ops)
 
 
-def compile_statement(statement: nft.Statement, place: Place) -> Op:  # noqa: C901, PLR0911  # one arm for each kind
+def compile_statement(statement: nft.Statement, place: RulePosition) -> Op:  # noqa: C901, PLR0911  # one arm for each kind
     """Compile one statement; one that is not modelled forks the walk."""
     try:
         match statement:
@@ -97,7 +97,7 @@ def stand_in(rule: NftRule, target: str = "") -> Rule:
     return Rule(rule.table, rule.place, rule.position, rule.span, Target(target))
 
 
-def borrow(place: Place, compile_act: Callable[[RuleContext], Act]) -> Op:
+def borrow(place: RulePosition, compile_act: Callable[[RuleContext], Act]) -> Op:
     """Do what a target of iptables does."""
     rule = stand_in(place.rule)
     compiled: dict[int, Act] = {}
@@ -113,7 +113,7 @@ def borrow(place: Place, compile_act: Callable[[RuleContext], Act]) -> Op:
     return run
 
 
-def _record_hit(place: Place) -> Op:
+def _record_hit(place: RulePosition) -> Op:
     netns, rule = place.table.netns, place.rule
 
     def record(state: HookState) -> None:
@@ -122,7 +122,7 @@ def _record_hit(place: Place) -> Op:
     return record
 
 
-def _compile_condition(check: Check, place: Place) -> Op:
+def _compile_condition(check: Check, place: RulePosition) -> Op:
     def decide(state: HookState) -> Result:
         return None if settle(state, check(state)) else BREAK
 
@@ -138,12 +138,12 @@ def settle(state: HookState, answer: Answer) -> bool:
     return answer
 
 
-def _ask(fact: str, place: Place) -> Op:
+def _ask(fact: str, place: RulePosition) -> Op:
     doubt = Doubt(fact, likely=False, ask=place.show)
     return lambda state: None if settle(state, doubt) else BREAK
 
 
-def _compile_verdict(verdict: nft.Verdict, place: Place) -> Op:
+def _compile_verdict(verdict: nft.Verdict, place: RulePosition) -> Op:
     rule = place.rule
     if verdict.kind not in {"accept", "drop"}:
         return lambda _: verdict
@@ -157,7 +157,7 @@ def _compile_verdict(verdict: nft.Verdict, place: Place) -> Op:
     return decide
 
 
-def _compile_vmap(statement: nft.Vmap, place: Place) -> Op:
+def _compile_vmap(statement: nft.Vmap, place: RulePosition) -> Op:
     find = compile_lookup(statement.key, statement.data, place)
     if isinstance(statement.data, nft.SetRef):
         place.table.data_types(statement.data)
@@ -185,13 +185,13 @@ def _compile_vmap(statement: nft.Vmap, place: Place) -> Op:
     return run
 
 
-def _list_verdicts(data: nft.SetRef | nft.SetOf, place: Place) -> tuple[nft.Verdict, ...]:
+def _list_verdicts(data: nft.SetRef | nft.SetOf, place: RulePosition) -> tuple[nft.Verdict, ...]:
     """Return the verdicts that a map may lead to, each once."""
     elements = data.elements if isinstance(data, nft.SetOf) else place.table.named(data.name).elements
     return tuple(dict.fromkeys(element.data for element in elements if isinstance(element.data, nft.Verdict)))
 
 
-def _compile_reject(statement: nft.Reject, place: Place) -> Op:
+def _compile_reject(statement: nft.Reject, place: RulePosition) -> Op:
     def compile_act(context: RuleContext) -> Act:
         answer = reject_answer(statement, context.family)
         return reject.compile_target(Target("REJECT", (MatchOption("reject-with", (answer,)),)), context)
@@ -222,7 +222,7 @@ def reject_answer(statement: nft.Reject, family: int) -> str:
     return _ICMP.get(code, f"icmp-{code}") if statement.kind == "icmp" else _ICMPV6.get(code, f"icmp6-{code}")
 
 
-def _compile_notrack(place: Place) -> Op:
+def _compile_notrack(place: RulePosition) -> Op:
     kept = KeptFromConntrack(place.rule)
 
     def leave_untracked(state: HookState) -> None:
@@ -234,7 +234,7 @@ def _compile_notrack(place: Place) -> Op:
     return leave_untracked
 
 
-def _compile_forward(statement: nft.Forward, place: Place) -> Op:
+def _compile_forward(statement: nft.Forward, place: RulePosition) -> Op:
     """Send the packet out by a device at once (net/netfilter/nft_fwd_netdev.c v6.12); only at ingress and egress."""
     device = compile_value(statement.device, place, "ifname_text") if not isinstance(statement.device, nft.Literal) else None
     if device is not None or not isinstance(statement.device, nft.Literal):
@@ -249,13 +249,13 @@ def _compile_forward(statement: nft.Forward, place: Place) -> Op:
     return forward
 
 
-def _compile_limit(statement: nft.Limit, place: Place) -> Op:
+def _compile_limit(statement: nft.Limit, place: RulePosition) -> Op:
     fact = f"{emit_statement(statement)} lets the packet through at {place.where}"
     doubt = Doubt(fact, likely=not statement.over, ask=place.show)
     return lambda state: None if settle(state, doubt) else BREAK
 
 
-def _compile_unknown(statement: nft.Statement, place: Place, why: str = "not modelled") -> Op:
+def _compile_unknown(statement: nft.Statement, place: RulePosition, why: str = "not modelled") -> Op:
     text = emit_statement(statement)
     fact = f"what {text} does at {place.where} ({why})"
     options = [Option("go on", "the packet goes on behind it"), Option("break", "the rule ends there")]

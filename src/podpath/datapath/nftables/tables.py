@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from podpath.datapath.nftables.fields import ct_field, meta_field, payload_field
 from podpath.datapath.nftables.sets import Elements
 from podpath.datapath.nftables.statements import Op, compile_rule
-from podpath.datapath.nftables.values import Place
+from podpath.datapath.nftables.values import RulePosition
 from podpath.datapath.sets.ipsets import Sets
 from podpath.net import nft
 from podpath.node.nftables import NftChain, NftSet, NftTable
@@ -41,7 +41,7 @@ class CompiledNftChain:
     def rules(self) -> tuple[tuple[Op, ...], ...]:
         """The rules, each as its statements."""
         if self._rules is None:
-            self._rules = tuple(compile_rule(rule, Place(self.table, rule)) for rule in self.source.rules)
+            self._rules = tuple(compile_rule(rule, RulePosition(self.table, rule)) for rule in self.source.rules)
         return self._rules
 
 

@@ -15,7 +15,7 @@ from podpath.datapath.netfilter.rules import ACT
 from podpath.datapath.netfilter.state import Doubt, HookState
 from podpath.datapath.netfilter.verdicts import ACCEPT, Verdict
 from podpath.datapath.nftables.unfollowed import may_stop
-from podpath.datapath.nftables.values import Compiled, Place, compile_value, constant_range
+from podpath.datapath.nftables.values import Compiled, RulePosition, compile_value, constant_range
 from podpath.datapath.reasons.translation import RuleTranslation
 from podpath.datapath.xtables.context import RuleContext
 from podpath.datapath.xtables.targets import masquerade, redirect
@@ -33,7 +33,7 @@ _BREAK = nft.Verdict("break")
 _FAMILIES: dict[str, Family] = {"ip": 4, "ip6": 6}
 
 
-def compile_nat(statement: nft.Nat, place: Place) -> Op:
+def compile_nat(statement: nft.Nat, place: RulePosition) -> Op:
     """Compile a translation; `ValueError` where its address or port is not modelled."""
     family = _FAMILIES.get(statement.family or place.table.source.family)
     read = _compile_range(statement, place, family)
@@ -64,7 +64,9 @@ def _name_rule(state: HookState, rule: NftRule) -> None:
         state.decision = decision._replace(reason=decision.reason._replace(rule=rule))
 
 
-def _compile_range(statement: nft.Nat, place: Place, family: Family | None) -> Callable[[HookState], NatRange | Doubt | None]:
+def _compile_range(
+    statement: nft.Nat, place: RulePosition, family: Family | None
+) -> Callable[[HookState], NatRange | Doubt | None]:
     flags = set(statement.flags)
     base = NULL._replace(random=bool(flags & RANDOM), persistent="persistent" in flags)
     datatype = "ipv6_addr" if family == 6 else "ipv4_addr"
@@ -105,12 +107,12 @@ def _read_range(base: NatRange, address: Compiled | None, port: Compiled | None,
     return base
 
 
-def _dnat(state: HookState, rule: Rule, allowed: NatRange, place: Place) -> Verdict:
+def _dnat(state: HookState, rule: Rule, allowed: NatRange, place: RulePosition) -> Verdict:
     del place
     return bind_destination(state, rule, allowed)
 
 
-def _snat(state: HookState, rule: Rule, allowed: NatRange, place: Place) -> Verdict:
+def _snat(state: HookState, rule: Rule, allowed: NatRange, place: RulePosition) -> Verdict:
     del place
     return bind_source(state, rule, allowed)
 
@@ -122,20 +124,20 @@ def _options(allowed: NatRange, random: str) -> tuple[MatchOption, ...]:
     return tuple(options)
 
 
-def _masquerade(state: HookState, rule: Rule, allowed: NatRange, place: Place) -> Verdict:
+def _masquerade(state: HookState, rule: Rule, allowed: NatRange, place: RulePosition) -> Verdict:
     context = RuleContext(rule, place.table.netns, state.skb.packet.family, "nft", place.table.no_sets)
     act = masquerade.compile_target(Target("MASQUERADE", _options(allowed, "random-fully")), context)
     verdict = act(state, CompiledRule(rule, (), ACT, act))
     return verdict or ACCEPT
 
 
-def _redirect(state: HookState, rule: Rule, allowed: NatRange, place: Place) -> Verdict:
+def _redirect(state: HookState, rule: Rule, allowed: NatRange, place: RulePosition) -> Verdict:
     context = RuleContext(rule, place.table.netns, state.skb.packet.family, "nft", place.table.no_sets)
     act = redirect.compile_target(Target("REDIRECT", _options(allowed, "random")), context)
     verdict = act(state, CompiledRule(rule, (), ACT, act))
     return verdict or ACCEPT
 
 
-_RUNNERS: dict[str, Callable[[HookState, Rule, NatRange, Place], Verdict]] = {
+_RUNNERS: dict[str, Callable[[HookState, Rule, NatRange, RulePosition], Verdict]] = {
     "dnat": _dnat, "snat": _snat, "masquerade": _masquerade, "redirect": _redirect,
 }  # fmt: skip

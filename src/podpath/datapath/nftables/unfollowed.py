@@ -6,19 +6,19 @@ from collections.abc import Callable
 
 from podpath.datapath.netfilter.state import Decision, HookState
 from podpath.datapath.netfilter.verdicts import Queued, Verdict
-from podpath.datapath.nftables.values import Place
+from podpath.datapath.nftables.values import RulePosition
 from podpath.datapath.reasons.boundaries import StatementNotFollowed
 from podpath.datapath.reasons.rules import StatementStops
 from podpath.net.provenance import Option
 
 
-def stop_at(state: HookState, place: Place, text: str) -> Verdict:
+def stop_at(state: HookState, place: RulePosition, text: str) -> Verdict:
     """End the walk at a statement that changes the packet in a way that is not modelled."""
     state.decision = Decision("undecided", StatementStops(place.rule, text), place.rule.span)
     return Queued(StatementNotFollowed(text, place.where), place.show)
 
 
-def may_stop(place: Place, text: str) -> Callable[[HookState], Verdict | None]:
+def may_stop(place: RulePosition, text: str) -> Callable[[HookState], Verdict | None]:
     """Return what forks the walk at a statement whose value is not known; None goes on as if it changed nothing."""
     fact = f"what {text} changes at {place.where}"
     options = (Option(False, "nothing that decides"), Option(True, "the packet or its mark"))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from podpath.datapath.netfilter.state import Doubt, HookState
 from podpath.datapath.nftables.datatypes import Part, Range, parse_number, parse_pattern
 from podpath.datapath.nftables.fields import Value, ct_field, fib_field, meta_field, payload_field
-from podpath.datapath.nftables.sets import Elements, Entry
+from podpath.datapath.nftables.sets import Elements, SetElement
 from podpath.net import nft
 from podpath.net.provenance import Option
 from podpath.node.nftables import NftRule
@@ -25,7 +25,7 @@ _ARITHMETIC: dict[str, Callable[[int, int], int]] = {
 }  # fmt: skip
 
 
-class Place(NamedTuple):
+class RulePosition(NamedTuple):
     """Where a rule stands."""
 
     table: CompiledNftTable
@@ -56,7 +56,7 @@ class Compiled(NamedTuple):
         return value if isinstance(value, tuple) and len(self.datatypes) > 1 else (value,)  # type: ignore[return-value]  # a Device is a tuple, too
 
 
-def compile_value(expression: nft.Expression, place: Place, datatype: str = "integer") -> Compiled:
+def compile_value(expression: nft.Expression, place: RulePosition, datatype: str = "integer") -> Compiled:
     """Compile an expression; `ValueError` for one that is not modelled. `datatype` is what a constant is read as."""
     match expression:
         case nft.Payload():
@@ -83,7 +83,7 @@ def compile_value(expression: nft.Expression, place: Place, datatype: str = "int
     return Compiled((field.datatype,), field.read)
 
 
-def _compile_binary(expression: nft.Binary, place: Place, datatype: str) -> Compiled:
+def _compile_binary(expression: nft.Binary, place: RulePosition, datatype: str) -> Compiled:
     left = compile_value(expression.left, place, datatype)
     right = compile_value(expression.right, place, left.datatypes[0])
     operate = _ARITHMETIC.get(expression.op)
@@ -99,7 +99,7 @@ def _compile_binary(expression: nft.Binary, place: Place, datatype: str) -> Comp
     return Compiled(left.datatypes, read)
 
 
-def _compile_concat(parts: tuple[nft.Expression, ...], place: Place) -> Compiled:
+def _compile_concat(parts: tuple[nft.Expression, ...], place: RulePosition) -> Compiled:
     compiled = tuple(compile_value(part, place) for part in parts)
 
     def read(state: HookState) -> Value:
@@ -114,7 +114,7 @@ def _compile_concat(parts: tuple[nft.Expression, ...], place: Place) -> Compiled
     return Compiled(tuple(part.datatypes[0] for part in compiled), read)
 
 
-def _compile_map(expression: nft.MapOf, place: Place, datatype: str) -> Compiled:
+def _compile_map(expression: nft.MapOf, place: RulePosition, datatype: str) -> Compiled:
     find = compile_lookup(expression.key, expression.data, place)
     datatypes = place.table.data_types(expression.data) or _anonymous_types(expression.data, datatype)
     read_data: dict[int, Compiled] = {}
@@ -139,7 +139,7 @@ def _anonymous_types(data: nft.SetRef | nft.SetOf, datatype: str) -> tuple[str, 
     return (datatype, "inet_service") if isinstance(first, nft.Concat) else (datatype,)
 
 
-def _compile_data(data: nft.Expression, place: Place, datatypes: tuple[str, ...]) -> Compiled:
+def _compile_data(data: nft.Expression, place: RulePosition, datatypes: tuple[str, ...]) -> Compiled:
     parts = data.parts if isinstance(data, nft.Concat) else (data,)
     compiled = tuple(compile_value(part, place, datatype) for part, datatype in zip(parts, datatypes, strict=False))
     if len(compiled) == 1:
@@ -148,10 +148,10 @@ def _compile_data(data: nft.Expression, place: Place, datatypes: tuple[str, ...]
     return Compiled(datatypes, lambda state: tuple(read(state) for read in values))  # type: ignore[misc]  # constants
 
 
-Find = Callable[[HookState], "Entry | Doubt | None"]
+Find = Callable[[HookState], "SetElement | Doubt | None"]
 
 
-def compile_lookup(key: nft.Expression, data: nft.SetRef | nft.SetOf, place: Place) -> Find:
+def compile_lookup(key: nft.Expression, data: nft.SetRef | nft.SetOf, place: RulePosition) -> Find:
     """Compile the look for a value among the elements of a set or map."""
     value = compile_value(key, place)
     if isinstance(data, nft.SetRef):
@@ -161,28 +161,28 @@ def compile_lookup(key: nft.Expression, data: nft.SetRef | nft.SetOf, place: Pla
     if isinstance(key, nft.Numgen | nft.Hash) and key.mod > FEW:
         return _compile_drawn_lookup(key, elements, place)
 
-    def find(state: HookState) -> Entry | Doubt | None:
+    def find(state: HookState) -> SetElement | Doubt | None:
         parts = value.parts(state)
         return parts if parts is None or isinstance(parts, Doubt) else elements.find(parts)
 
     return find
 
 
-def _drawn_name(key: nft.Numgen | nft.Hash, place: Place) -> str:
+def _drawn_name(key: nft.Numgen | nft.Hash, place: RulePosition) -> str:
     return f"the number that {emit_expression(key)} gives at {place.where}"
 
 
-def _compile_drawn(key: nft.Numgen | nft.Hash, place: Place) -> Compiled:
+def _compile_drawn(key: nft.Numgen | nft.Hash, place: RulePosition) -> Compiled:
     """Compile a number of the kernel's choice: the walk takes each (nft_numgen.c, nft_hash.c v6.12)."""
     name = _drawn_name(key, place)
     options = tuple(Option(number, str(number)) for number in range(key.offset, key.offset + min(key.mod, 4096)))
     return Compiled(("integer",), lambda state: state.walk.choices.choose(name, options, random=True))
 
 
-def _compile_drawn_lookup(key: nft.Numgen | nft.Hash, elements: Elements, place: Place) -> Find:
+def _compile_drawn_lookup(key: nft.Numgen | nft.Hash, elements: Elements, place: RulePosition) -> Find:
     """Compile the choice among elements by their share of many numbers, the largest first."""
     name, last = _drawn_name(key, place), key.offset + key.mod - 1
-    shares: list[tuple[int, int, Entry | None]] = []
+    shares: list[tuple[int, int, SetElement | None]] = []
     for position, entry in enumerate(elements.entries):
         pattern = entry.key[0]
         if isinstance(pattern, Range):

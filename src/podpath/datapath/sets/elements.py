@@ -29,7 +29,7 @@ TYPES: Mapping[str, tuple[str, ...]] = {
 """The dimensions of each set type but `list:set`."""
 
 
-class Reading(NamedTuple):
+class ElementReading(NamedTuple):
     """How the elements of one set are read."""
 
     type: str
@@ -38,14 +38,14 @@ class Reading(NamedTuple):
     options: Mapping[str, str]
 
 
-class Interface(NamedTuple):
+class ElementInterface(NamedTuple):
     """The interface of an element or a packet: a device, or a bridge port; the other is empty."""
 
     name: str
     port: str = ""
 
 
-class Element(NamedTuple):
+class ElementKey(NamedTuple):
     """One element: a key for each dimension, and the prefix lengths that addresses are cut to."""
 
     lengths: tuple[int, ...]
@@ -64,7 +64,11 @@ class Element(NamedTuple):
 def _fits(value: object, length: int, wanted: object, width: int) -> bool:
     if isinstance(value, int):
         return value >> (width - length) == wanted
-    if not isinstance(value, Interface) or not isinstance(wanted, Interface) or bool(value.port) != bool(wanted.port):
+    if (
+        not isinstance(value, ElementInterface)
+        or not isinstance(wanted, ElementInterface)
+        or bool(value.port) != bool(wanted.port)
+    ):
         return False
     return (value.name + value.port).startswith(wanted.name + wanted.port)
 
@@ -74,7 +78,7 @@ def type_dimensions(type_name: str) -> tuple[str, ...]:
     return TYPES.get(type_name, ())
 
 
-def parse_element(member: SetMember, reading: Reading) -> tuple[Element, ...]:
+def parse_element(member: SetMember, reading: ElementReading) -> tuple[ElementKey, ...]:
     """Read one member, which may stand for many elements (a range); empty where it is not understood."""
     wildcard = any(option.name == "wildcard" for option in member.options)
     try:
@@ -82,23 +86,23 @@ def parse_element(member: SetMember, reading: Reading) -> tuple[Element, ...]:
     except ValueError:
         return ()
     return tuple(
-        Element(tuple(length for length, _ in choice), tuple(key for _, key in choice), member.nomatch, wildcard)
+        ElementKey(tuple(length for length, _ in choice), tuple(key for _, key in choice), member.nomatch, wildcard)
         for choice in product(*parts)
     )
 
 
-def _parse_part(text: str, kind: str, reading: Reading) -> Iterable[tuple[int, object]]:
+def _parse_part(text: str, kind: str, reading: ElementReading) -> Iterable[tuple[int, object]]:
     if kind in {"ip", "net"}:
         return _parse_networks(text, reading, masked=kind == "ip")
     if kind in {"port", "bare port"}:
         return [(NO_LENGTH, port) for port in _parse_ports(text, bare=kind == "bare port")]
     if kind == "iface":
         port, colon, name = text.partition(":")
-        return [(NO_LENGTH, Interface("", name) if colon and port == "physdev" else Interface(text))]
+        return [(NO_LENGTH, ElementInterface("", name) if colon and port == "physdev" else ElementInterface(text))]
     return [(NO_LENGTH, (int(text, 0),) if kind == "mark" else text.lower())]
 
 
-def _parse_networks(text: str, reading: Reading, *, masked: bool) -> list[tuple[int, object]]:
+def _parse_networks(text: str, reading: ElementReading, *, masked: bool) -> list[tuple[int, object]]:
     width = WIDTH[reading.family]
     first, dash, last = text.partition("-")
     if dash:

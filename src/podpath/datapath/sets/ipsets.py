@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from podpath.datapath.netfilter.state import HookState
-from podpath.datapath.sets.elements import Element, Interface, Reading, parse_element, type_dimensions
+from podpath.datapath.sets.elements import ElementInterface, ElementKey, ElementReading, parse_element, type_dimensions
 from podpath.net import protocols
 from podpath.net.addresses import WIDTH
 from podpath.net.packet import Packet
@@ -36,7 +36,7 @@ class CompiledSet(NamedTuple):
     dimensions: tuple[str, ...]
     groups: tuple[_Group, ...]
     """The most specific first."""
-    wildcards: tuple[Element, ...]
+    wildcards: tuple[ElementKey, ...]
     """Elements of an interface prefix: they are looked through one by one."""
     whole: bool
     """False where an element was not understood, or the evidence shows only some."""
@@ -96,9 +96,9 @@ class Sets:
 def _compile(source: IpSet) -> CompiledSet:
     dimensions = type_dimensions(source.type)
     groups: dict[tuple[int, ...], dict[tuple[object, ...], bool]] = {}
-    wildcards: list[Element] = []
+    wildcards: list[ElementKey] = []
     whole = source.complete
-    reading = Reading(source.type, dimensions, source.family, source.options)
+    reading = ElementReading(source.type, dimensions, source.family, source.options)
     for member in source.members if dimensions else ():
         elements = parse_element(member, reading)
         whole = whole and bool(elements)
@@ -129,10 +129,14 @@ def _find(compiled: CompiledSet, directions: tuple[str, ...], state: HookState) 
     return _search(compiled, values)
 
 
-def _interface_keys(names: object) -> tuple[Interface, ...]:
-    if not isinstance(names, Interface):
+def _interface_keys(names: object) -> tuple[ElementInterface, ...]:
+    if not isinstance(names, ElementInterface):
         return ()
-    return (Interface(names.name, ""), Interface("", names.port)) if names.port else (Interface(names.name, ""),)
+    return (
+        (ElementInterface(names.name, ""), ElementInterface("", names.port))
+        if names.port
+        else (ElementInterface(names.name, ""),)
+    )
 
 
 def _search(compiled: CompiledSet, values: list[object]) -> bool | None:
@@ -175,7 +179,7 @@ def _bare_port(state: HookState, source: bool) -> object:  # noqa: FBT001  # as 
 
 def _interface(state: HookState, source: bool) -> object:  # noqa: FBT001  # as above
     link = state.skb.physin if source else state.skb.physout
-    return Interface(state.in_name if source else state.out_name, link.name if link is not None else "")
+    return ElementInterface(state.in_name if source else state.out_name, link.name if link is not None else "")
 
 
 def _mac(state: HookState, source: bool) -> object:  # noqa: FBT001  # as above

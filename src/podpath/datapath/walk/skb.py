@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from podpath.datapath.conntrack.connection import Template
 
 
-class Translation(NamedTuple):
+class BpfTranslation(NamedTuple):
     """What a BPF program makes of one direction of a connection."""
 
     address: Address
@@ -96,7 +96,7 @@ class Walk:
     """Of the packet that is under way."""
     matched: list[RuleHit] = field(default_factory=list)
     """Every rule that matched the packet under way, in order, whether it decided anything or not."""
-    translated: dict[tuple[str, ConnTuple], Translation] = field(default_factory=dict)
+    translated: dict[tuple[str, ConnTuple], BpfTranslation] = field(default_factory=dict)
     """What Cilium's programs hold of connections: by the program, and the tuple that it knows a packet by."""
     learned: dict[tuple[str, str, Mac], Link] = field(default_factory=dict)
     """The port behind which a bridge saw a MAC, by namespace, bridge and MAC."""

@@ -93,7 +93,7 @@ class Keeper(Protocol):
         """End, and leave what is kept as it is; return when it has ended."""
 
 
-class Desk:
+class KeeperContext:
     """What a body is given: where it reports how it stands, and how it learns that it shall stop."""
 
     def __init__(self, heard: Callable[[Status], None]) -> None:
@@ -129,7 +129,7 @@ class Desk:
         os.close(self.descriptor)
 
 
-Body = Callable[[Desk], None]
+Body = Callable[[KeeperContext], None]
 """Watches, mends and reports until `desk.stopping`; what it opens it closes. It begins anew where it returns before, and
 ever more slowly where `PodpathError` or `OSError` ended it."""
 
@@ -141,7 +141,7 @@ class ThreadKeeper:
         """Keep the body; nothing runs before `start`."""
         self._name, self._body, self._pause = name, body, first_pause
         self._status = STARTING
-        self._desk: Desk | None = None
+        self._desk: KeeperContext | None = None
         self._thread: threading.Thread | None = None
 
     @property
@@ -159,7 +159,7 @@ class ThreadKeeper:
 
     def start(self) -> None:
         """Begin the body in its thread."""
-        self._desk = Desk(self._hear)
+        self._desk = KeeperContext(self._hear)
         self._thread = threading.Thread(target=self._live, args=(self._desk,), name=f"keep-{self._name}", daemon=True)
         self._thread.start()
 
@@ -176,7 +176,7 @@ class ThreadKeeper:
     def _hear(self, status: Status) -> None:
         self._status = status
 
-    def _live(self, desk: Desk) -> None:
+    def _live(self, desk: KeeperContext) -> None:
         log = logging.getLogger(f"podpath.protect.{self._name}")
         pause = self._pause
         while not desk.stopping:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from podpath.protect.agent.config import KubernetesOptions
-from podpath.protect.agent.keeper import Desk, Sample, Status
+from podpath.protect.agent.keeper import KeeperContext, Sample, Status
 from podpath.protect.kube import access, taints
 from podpath.protect.kube.backoff import Backoff
 from podpath.protect.kube.client import Client, KubeError
@@ -31,7 +31,7 @@ Standings = Callable[[], Mapping[str, Status]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Voice:
+class NodeReporting:
     """As whom, of which node, and how far the agent may speak."""
 
     node: str
@@ -57,7 +57,7 @@ class Taint:
         return self.wanted
 
 
-def speak_of_node(desk: Desk, voice: Voice, standings: Standings) -> None:
+def speak_of_node(desk: KeeperContext, voice: NodeReporting, standings: Standings) -> None:
     """Keep the taint and publish events until the desk says stop: a keeper's body."""
     options = voice.options
     found = access.find(Path(options.kubeconfig) if options.kubeconfig else None, context=options.context or None)
@@ -75,7 +75,7 @@ def speak_of_node(desk: Desk, voice: Voice, standings: Standings) -> None:
 class _Speaker:
     """What has been said so far."""
 
-    def __init__(self, voice: Voice, client: Client, recorder: Recorder, backoff: Backoff) -> None:
+    def __init__(self, voice: NodeReporting, client: Client, recorder: Recorder, backoff: Backoff) -> None:
         self._voice, self._client, self._recorder, self._backoff = voice, client, recorder, backoff
         self._taint = Taint(voice.options.grace)
         self._applied: bool | None = None

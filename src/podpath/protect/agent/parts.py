@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from podpath.net.errors import MissingExtra
 from podpath.protect.agent.config import AgentConfig, node_name
-from podpath.protect.agent.keeper import Body, Desk, Keeper, Status, ThreadKeeper
+from podpath.protect.agent.keeper import Body, Keeper, KeeperContext, Status, ThreadKeeper
 from podpath.protect.apply import Applier
 from podpath.protect.capabilities import describe_missing
 
@@ -96,7 +96,7 @@ def _repair(config: AgentConfig, surroundings: Surroundings) -> Body:
     environment, kubernetes, policy = surroundings.environment, _required(config.kubernetes), _required(config.repair)
     names = environment.get("POD_NAMESPACE", ""), environment.get("POD_NAME", "")
 
-    def body(desk: Desk) -> None:
+    def body(desk: KeeperContext) -> None:
         assignment = Assignment(
             node=node_name(config, environment),
             policy=replace(policy, dry_run=policy.dry_run or config.dry_run),
@@ -120,11 +120,11 @@ def _reflect(config: AgentConfig, surroundings: Surroundings) -> Body:
 
 def _node(config: AgentConfig, surroundings: Surroundings) -> Body:
     try:
-        from podpath.protect.agent.node import Voice, speak_of_node  # noqa: PLC0415  # needs an extra
+        from podpath.protect.agent.node import NodeReporting, speak_of_node  # noqa: PLC0415  # needs an extra
     except ImportError as error:
         raise MissingExtra(_EXTRA) from error
     options = _required(config.kubernetes)
-    voice = Voice(node=node_name(config, surroundings.environment), options=options, dry_run=config.dry_run)
+    voice = NodeReporting(node=node_name(config, surroundings.environment), options=options, dry_run=config.dry_run)
 
     def standings() -> Mapping[str, Status]:
         return {name: status for name, status in surroundings.statuses().items() if name != NODE}

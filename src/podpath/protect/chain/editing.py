@@ -24,7 +24,7 @@ class EditingError(PodpathError):
     """A file or an entry that cannot be edited. The message says what was expected."""
 
 
-class Entry(NamedTuple):
+class ChainedPlugin(NamedTuple):
     """The plugin that is kept in the chain."""
 
     type: str
@@ -39,7 +39,7 @@ class Edit(NamedTuple):
     content: bytes
 
 
-def parse_entry(text: str) -> Entry:
+def parse_entry(text: str) -> ChainedPlugin:
     """Read the plugin's entry: an object with a type; what belongs to the list is left out of it."""
     value = parse_json(ConfFile(name="entry", content=text.encode()))
     if isinstance(value, Trouble):
@@ -47,10 +47,10 @@ def parse_entry(text: str) -> Entry:
     kind = value.get("type")
     if not isinstance(kind, str) or not kind:
         raise EditingError('expected a plugin\'s entry with its type, as {"type": "linkerd-cni"}')
-    return Entry(kind, {key: held for key, held in value.items() if key not in _OF_THE_LIST})
+    return ChainedPlugin(kind, {key: held for key, held in value.items() if key not in _OF_THE_LIST})
 
 
-def chain(file: ConfFile, entry: Entry) -> Edit:
+def chain(file: ConfFile, entry: ChainedPlugin) -> Edit:
     """Return the file with the entry behind its other plugins, once; a single configuration becomes a list."""
     value = _load(file)
     if file.extension == LIST:
@@ -67,7 +67,7 @@ def strip(file: ConfFile, kind: str) -> bytes | None:
     return _emit(file, {**value, "plugins": others}) if others else None
 
 
-def is_chained(file: ConfFile, entry: Entry) -> bool:
+def is_chained(file: ConfFile, entry: ChainedPlugin) -> bool:
     """Tell whether a list has the entry once, as it should be, behind another plugin; who stands behind it does no harm."""
     if file.extension != LIST or file.content is None or isinstance(parse_json(file), Trouble):
         return False

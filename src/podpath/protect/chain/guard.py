@@ -20,14 +20,14 @@ from podpath.cni.runtimes import (
     CRIO,
     Programs,
     RuntimeSettings,
-    Verdict,
+    RuntimeVerdict,
     candidates,
     judge_containerd,
     judge_crio,
 )
 from podpath.net.errors import PodpathError
 from podpath.protect.apply import Applier, ApplyError
-from podpath.protect.chain.editing import LIST, EditingError, Entry, chain, is_chained, parse_entry, same_network
+from podpath.protect.chain.editing import LIST, ChainedPlugin, EditingError, chain, is_chained, parse_entry, same_network
 from podpath.protect.chain.folder import list_programs, read_folder
 from podpath.protect.chain.kubeconfig import write_kubeconfig
 from podpath.protect.chain.options import ChainOptions
@@ -52,7 +52,7 @@ class Trouble:
 class Look:
     """How the folder stands after a look."""
 
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[RuntimeVerdict, ...]
     files: tuple[ConfFile, ...]
     chained: tuple[str, ...]
     """Runtimes whose network has the plugin now."""
@@ -146,7 +146,7 @@ class Guard:
             )
             return ()
 
-    def _judge(self, files: Sequence[ConfFile]) -> tuple[Verdict, ...]:
+    def _judge(self, files: Sequence[ConfFile]) -> tuple[RuntimeVerdict, ...]:
         settings = RuntimeSettings()
         programs = self._programs()
         judged = {CONTAINERD: judge_containerd(files, settings), CRIO: judge_crio(files, settings, programs)}
@@ -239,7 +239,7 @@ def _stamp(path: Path) -> tuple[int, ...]:
     return (there.st_ino, there.st_size, there.st_mtime_ns, there.st_mode)
 
 
-def read_entry(text: str) -> Entry:
+def read_entry(text: str) -> ChainedPlugin:
     """Read the entry from JSON, or from the file of that path."""
     if text.lstrip().startswith("{"):
         return parse_entry(text)

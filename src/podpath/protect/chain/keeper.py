@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from podpath.protect.agent.keeper import Desk, Finding, Sample, Status
+from podpath.protect.agent.keeper import Finding, KeeperContext, Sample, Status
 from podpath.protect.apply import Applier, ApplyError
 from podpath.protect.chain.guard import Guard, Look, describe_options
 from podpath.protect.chain.options import ChainOptions
@@ -41,7 +41,7 @@ class Memory:
     """Findings that were logged and still hold."""
 
 
-def keep_chain(desk: Desk, options: ChainOptions, applier: Applier) -> None:
+def keep_chain(desk: KeeperContext, options: ChainOptions, applier: Applier) -> None:
     """Watch and mend until the desk says stop: a keeper's body."""
     guard, memory = Guard(options, applier), Memory()
     _log.info("keeping the chain", extra={"fields": dict(describe_options(options))})
@@ -57,7 +57,7 @@ def keep_chain(desk: Desk, options: ChainOptions, applier: Applier) -> None:
             _log.error(sentence)
 
 
-def _keep(desk: Desk, guard: Guard, memory: Memory, watch: DirectoryWatch) -> None:
+def _keep(desk: KeeperContext, guard: Guard, memory: Memory, watch: DirectoryWatch) -> None:
     while not desk.stopping:
         now = time.monotonic()
         watch.changes()

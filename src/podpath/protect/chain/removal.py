@@ -14,7 +14,7 @@ from pathlib import Path
 from podpath.cni.conf import ConfFile
 from podpath.net.errors import PodpathError
 from podpath.protect.apply import Applier
-from podpath.protect.chain.editing import Entry, has_entry
+from podpath.protect.chain.editing import ChainedPlugin, has_entry
 from podpath.protect.chain.folder import read_folder
 from podpath.protect.chain.guard import read_entry
 from podpath.protect.chain.options import ChainOptions
@@ -72,5 +72,5 @@ def _sweep(options: ChainOptions, applier: Applier, directory: Path, files: tupl
             yield f"{target} is removed"
 
 
-def _is_drop_in(file: ConfFile, entry: Entry) -> bool:
+def _is_drop_in(file: ConfFile, entry: ChainedPlugin) -> bool:
     return file.name.endswith(f"/{entry.type}.conf")

@@ -17,7 +17,7 @@ Backend = Literal["nft", "legacy"]
 Family = Literal["ipv4", "ipv6"]
 
 
-class Place(NamedTuple):
+class BaseChain(NamedTuple):
     """One base chain of one backend and family."""
 
     backend: Backend
@@ -56,10 +56,10 @@ class Line(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Listing:
+class ChainRules:
     """The rules of one base chain."""
 
-    place: Place
+    place: BaseChain
     lines: tuple[Line, ...]
     unread: tuple[str, ...] = ()
     """Lines that could not be read: with any, nothing is moved."""
@@ -69,7 +69,7 @@ class Disorder(NamedTuple):
     """A jump that stands behind one that it must come before."""
 
     rule: OrderRule
-    listing: Listing
+    listing: ChainRules
     late: Line
     """The jump that comes too late."""
     early: Line
@@ -80,11 +80,11 @@ class Split(NamedTuple):
     """The two jumps stand in different backends: which one a packet meets first is no matter of their lines."""
 
     rule: OrderRule
-    first: Listing
-    then: Listing
+    first: ChainRules
+    then: ChainRules
 
 
-def parse_listing(text: str, place: Place) -> Listing:
+def parse_listing(text: str, place: BaseChain) -> ChainRules:
     """Read what `iptables -S CHAIN` printed."""
     source = Source(name=place.program, lines=tuple(text.rstrip("\n").split("\n")), command=str(place))
     reading = read_rules(source)
@@ -104,10 +104,10 @@ def parse_listing(text: str, place: Place) -> Listing:
     unread = [gap.span.text for gap in reading.gaps] + [rule.span.text for rule in rules if rule.unread]
     if [line.text for line in lines] != printed:
         unread.append(f"{len(printed)} rules were printed, {len(lines)} read")
-    return Listing(place=place, lines=lines, unread=tuple(unread))
+    return ChainRules(place=place, lines=lines, unread=tuple(unread))
 
 
-def find_disorder(rules: Iterable[OrderRule], listings: Iterable[Listing]) -> tuple[Disorder, ...]:
+def find_disorder(rules: Iterable[OrderRule], listings: Iterable[ChainRules]) -> tuple[Disorder, ...]:
     """Return each jump that comes too late: the first one to its chain stands behind the first one to another."""
     known = tuple(listings)
     found = []
@@ -122,7 +122,7 @@ def find_disorder(rules: Iterable[OrderRule], listings: Iterable[Listing]) -> tu
     return tuple(found)
 
 
-def find_splits(rules: Iterable[OrderRule], listings: Iterable[Listing]) -> tuple[Split, ...]:
+def find_splits(rules: Iterable[OrderRule], listings: Iterable[ChainRules]) -> tuple[Split, ...]:
     """Return each pair of jumps whose order is the order in which two backends came to the hook."""
     known = tuple(listings)
     found = []
@@ -136,5 +136,5 @@ def find_splits(rules: Iterable[OrderRule], listings: Iterable[Listing]) -> tupl
     return tuple(found)
 
 
-def _jumps_to(listing: Listing, targets: set[str]) -> bool:
+def _jumps_to(listing: ChainRules, targets: set[str]) -> bool:
     return any(line.target in targets for line in listing.lines)

@@ -30,7 +30,7 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class OrderOutcome:
     """What a look found and did."""
 
     moves: tuple[Move, ...] = ()
@@ -53,7 +53,7 @@ class OrderGuard:
         self.reader = replace(applier, dry_run=False, tell=None)
         self.fights = Fights()
 
-    def look(self, now: float) -> Outcome:
+    def look(self, now: float) -> OrderOutcome:
         """Look once. `now` is of a clock that only goes forward."""
         moves: list[Move] = []
         seen = list_chains(self.rules, self.reader, self.proc_net)
@@ -70,7 +70,7 @@ class OrderGuard:
         found += self._fought(now)
         if not seen.listings:
             found.append(self._blind(seen.failures))
-        return Outcome(moves=tuple(moves), findings=tuple(found), chains=len(seen.listings))
+        return OrderOutcome(moves=tuple(moves), findings=tuple(found), chains=len(seen.listings))
 
     def _move(self, disorder: Disorder, now: float) -> Move:
         subject, place, script = _subject(disorder), disorder.listing.place, emit_script(disorder)

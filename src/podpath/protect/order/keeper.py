@@ -11,9 +11,9 @@ import logging
 import time
 
 from podpath.protect import netlink
-from podpath.protect.agent.keeper import Desk, Sample, Status
+from podpath.protect.agent.keeper import KeeperContext, Sample, Status
 from podpath.protect.apply import Applier
-from podpath.protect.order.guard import OrderGuard, Outcome
+from podpath.protect.order.guard import OrderGuard, OrderOutcome
 from podpath.protect.order.options import OrderOptions, gather_rules
 
 _log = logging.getLogger("podpath.protect.order")
@@ -21,7 +21,7 @@ _log = logging.getLogger("podpath.protect.order")
 GATHER_SECONDS = 1.0
 
 
-def keep_order(desk: Desk, options: OrderOptions, applier: Applier) -> None:
+def keep_order(desk: KeeperContext, options: OrderOptions, applier: Applier) -> None:
     """Watch and mend until the desk says stop: a keeper's body."""
     guard = OrderGuard(gather_rules(options), applier, mend=options.mode == "fix")
     chains = frozenset(rule.chain for rule in guard.rules)
@@ -41,7 +41,7 @@ def keep_order(desk: Desk, options: OrderOptions, applier: Applier) -> None:
             monitor.close()
 
 
-def _wait(desk: Desk, monitor: netlink.Monitor | None, until: float, chains: frozenset[str]) -> None:
+def _wait(desk: KeeperContext, monitor: netlink.Monitor | None, until: float, chains: frozenset[str]) -> None:
     """Wait until a base chain changes, or it is time to look anyway."""
     while not desk.stopping and (left := until - time.monotonic()) > 0:
         desk.wait(left, *(() if monitor is None else (monitor.fileno(),)))
@@ -62,7 +62,7 @@ def _listen() -> netlink.Monitor | None:
         return None
 
 
-def _tell(outcome: Outcome, told: frozenset[tuple[str, str]]) -> frozenset[tuple[str, str]]:
+def _tell(outcome: OrderOutcome, told: frozenset[tuple[str, str]]) -> frozenset[tuple[str, str]]:
     for move in outcome.moves:
         fields = {"rule": move.disorder.rule.name, "state": move.state, "script": move.script, "why": move.why}
         _log.info("a jump was moved" if move.state == "done" else "a jump is out of order", extra={"fields": fields})
@@ -75,7 +75,7 @@ def _tell(outcome: Outcome, told: frozenset[tuple[str, str]]) -> frozenset[tuple
     return now
 
 
-def _make_status(outcome: Outcome, looks: int, moved: int) -> Status:
+def _make_status(outcome: OrderOutcome, looks: int, moved: int) -> Status:
     claims = [finding.claim for finding in outcome.findings]
     return Status(
         ready=outcome.holds, why=claims[0] if claims else "", findings=outcome.findings, degraded=bool(claims),

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from podpath.protect.apply import Applier, ApplyError
-from podpath.protect.order.chains import Backend, Family, Listing, Place, parse_listing
+from podpath.protect.order.chains import Backend, BaseChain, ChainRules, Family, parse_listing
 from podpath.protect.order.rules import OrderRule
 
 PROC_NET = Path("/proc/thread-self/net")
@@ -26,14 +26,14 @@ WAIT = ("-w", "5")
 class Look(NamedTuple):
     """What could be listed, and what could not."""
 
-    listings: tuple[Listing, ...]
+    listings: tuple[ChainRules, ...]
     failures: tuple[str, ...]
 
 
 def list_chains(rules: Iterable[OrderRule], reader: Applier, proc_net: Path = PROC_NET) -> Look:
     """List each base chain that the rules speak of, in each backend and family that has it."""
     chains = dict.fromkeys((rule.table, rule.chain) for rule in rules)
-    listings: list[Listing] = []
+    listings: list[ChainRules] = []
     failures: list[str] = []
     for backend in _BACKENDS:
         for family in _FAMILIES:
@@ -41,7 +41,7 @@ def list_chains(rules: Iterable[OrderRule], reader: Applier, proc_net: Path = PR
             for table, chain in chains:
                 if present is not None and table not in present:
                     continue
-                place = Place(backend, family, table, chain)
+                place = BaseChain(backend, family, table, chain)
                 try:
                     listings.append(list_chain(place, reader))
                 except ApplyError as error:
@@ -51,7 +51,7 @@ def list_chains(rules: Iterable[OrderRule], reader: Applier, proc_net: Path = PR
     return Look(tuple(listings), tuple(failures))
 
 
-def list_chain(place: Place, reader: Applier) -> Listing:
+def list_chain(place: BaseChain, reader: Applier) -> ChainRules:
     """List one base chain; `ApplyError` where the program fails."""
     effect = reader.run((place.program, *WAIT, "-t", place.table, "-S", place.chain))
     return parse_listing(effect.detail, place)

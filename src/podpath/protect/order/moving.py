@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from podpath.protect.order.chains import Disorder, Listing
+from podpath.protect.order.chains import ChainRules, Disorder
 
 
 def emit_script(disorder: Disorder) -> str:
@@ -23,7 +23,7 @@ def emit_script(disorder: Disorder) -> str:
     return f"*{place.table}\n{delete}\n{insert}\nCOMMIT\n"
 
 
-def check_move(before: Listing, after: Listing, disorder: Disorder) -> str:
+def check_move(before: ChainRules, after: ChainRules, disorder: Disorder) -> str:
     """Say what is wrong with the chain after the move; empty where it is as it shall be.
 
     The same rules must be there as often as before, and all but the one that moved in the same order.

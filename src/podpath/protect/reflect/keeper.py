@@ -11,11 +11,11 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
-from podpath.protect.agent.keeper import Body, Desk, Sample, Status
+from podpath.protect.agent.keeper import Body, KeeperContext, Sample, Status
 from podpath.protect.reflect.messages import FATES
 from podpath.protect.reflect.options import ReflectOptions, resolve
 from podpath.protect.reflect.reflector import Reflector
-from podpath.protect.validate.sockets import End
+from podpath.protect.validate.sockets import SocketEnd
 
 _log = logging.getLogger("podpath.protect.reflect")
 
@@ -29,7 +29,7 @@ def make_body(options: ReflectOptions, environment: Mapping[str, str]) -> Body:
     return lambda desk: _keep(desk, options, resolve(options.listen, environment))
 
 
-def _keep(desk: Desk, options: ReflectOptions, ends: tuple[End, ...]) -> None:
+def _keep(desk: KeeperContext, options: ReflectOptions, ends: tuple[SocketEnd, ...]) -> None:
     told = ""
     while not desk.stopping:
         why = UNKNOWN
@@ -47,7 +47,7 @@ def _keep(desk: Desk, options: ReflectOptions, ends: tuple[End, ...]) -> None:
         desk.wait(REPORT_SECONDS)
 
 
-def _serve(desk: Desk, reflector: Reflector, ends: tuple[End, ...]) -> None:
+def _serve(desk: KeeperContext, reflector: Reflector, ends: tuple[SocketEnd, ...]) -> None:
     _log.info("the reflector listens", extra={"fields": {"at": [str(end) for end in ends]}})
     try:
         while not desk.stopping:

@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from podpath.protect.reflect.messages import PORT
-from podpath.protect.validate.sockets import End, parse_end
+from podpath.protect.validate.sockets import SocketEnd, parse_end
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 POD = "pod"
 _EXPECTED = "ADDRESS:PORT with one address of this host or `pod:PORT`, or a list of those"
 
 
-def parse_listen(value: object) -> tuple[End, ...]:
+def parse_listen(value: object) -> tuple[SocketEnd, ...]:
     """Read `pod:15105`, `10.0.0.1:15105`, `[fd00::1]:15105` or a list of them; never a wildcard."""
     words = value if isinstance(value, list) else [value]
     if not words or not all(isinstance(word, str) for word in words):
@@ -22,10 +22,10 @@ def parse_listen(value: object) -> tuple[End, ...]:
     return tuple(map(_parse_one, words))
 
 
-def _parse_one(text: str) -> End:
+def _parse_one(text: str) -> SocketEnd:
     host, _, port = text.rpartition(":")
     if host == POD and port.isascii() and port.isdigit() and int(port) < 1 << 16:
-        return End(POD, int(port))
+        return SocketEnd(POD, int(port))
     try:
         end = parse_end(text)
     except ValueError:
@@ -52,7 +52,7 @@ def parse_networks(value: object) -> tuple[Network, ...]:
 class ReflectOptions:
     """The section [reflect] of the agent's configuration."""
 
-    listen: tuple[End, ...] = field(default=(End(POD, PORT),), metadata={"parse": parse_listen})
+    listen: tuple[SocketEnd, ...] = field(default=(SocketEnd(POD, PORT),), metadata={"parse": parse_listen})
     """Where it is asked; `pod` stands for every address of $POD_IPS, or $POD_IP, which on the host's network are the node's."""
     allow: tuple[Network, ...] = field(default=(), metadata={"parse": parse_networks})
     """Whom it serves; none means the pods of this node: whoever does not come by a device of a default route."""
@@ -65,11 +65,11 @@ class ReflectOptions:
             raise ValueError("a per_second of 1 or more")
 
 
-def resolve(listen: tuple[End, ...], environment: Mapping[str, str]) -> tuple[End, ...]:
+def resolve(listen: tuple[SocketEnd, ...], environment: Mapping[str, str]) -> tuple[SocketEnd, ...]:
     """Put the pod's own addresses where they are meant; none where the environment does not tell them."""
     told = environment.get("POD_IPS") or environment.get("POD_IP") or ""
     own = [word.strip() for word in told.split(",") if word.strip()]
-    found: list[End] = []
+    found: list[SocketEnd] = []
     for end in listen:
-        found += [End(address, end.port) for address in own] if end.address == POD else [end]
+        found += [SocketEnd(address, end.port) for address in own] if end.address == POD else [end]
     return tuple(dict.fromkeys(found))

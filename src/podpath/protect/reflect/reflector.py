@@ -24,7 +24,7 @@ from podpath.protect.netlink import device_name
 from podpath.protect.reflect.arrival import ask_for_device, list_uplinks, read_device
 from podpath.protect.reflect.messages import LONGEST, Ask, Cookie, Fate, Report, emit, parse_ask
 from podpath.protect.reflect.options import Network
-from podpath.protect.validate.sockets import DOMAIN, End, connect, family_of
+from podpath.protect.validate.sockets import DOMAIN, SocketEnd, connect, family_of
 
 LIFETIME = 1.5
 """Seconds that a connection has to stand."""
@@ -74,7 +74,7 @@ class Reflector:
     """Sockets for requests, and the connections that are being made. Mutable; of one thread."""
 
     def __init__(
-        self, ends: Iterable[End], networks: Sequence[Network] = (), *, per_second: float = 50.0,
+        self, ends: Iterable[SocketEnd], networks: Sequence[Network] = (), *, per_second: float = 50.0,
         uplinks: Callable[[], frozenset[str]] = list_uplinks,
     ) -> None:  # fmt: skip
         """Listen; `OSError` where an address is taken or not of this host."""
@@ -96,9 +96,9 @@ class Reflector:
             raise
 
     @property
-    def ends(self) -> tuple[End, ...]:
+    def ends(self) -> tuple[SocketEnd, ...]:
         """Return where it listens."""
-        return tuple(End(*listener.getsockname()[:2]) for listener in self._listeners)
+        return tuple(SocketEnd(*listener.getsockname()[:2]) for listener in self._listeners)
 
     def close(self) -> None:
         """End, and hang up on those who are being served."""
@@ -174,7 +174,7 @@ class Reflector:
     def _begin(self, listener: socket.socket, ask: Ask, asker: tuple[str, int], now: float) -> None:
         one = _Round(listener, asker, ask, now + LIFETIME)
         for port in ask.ports:
-            caller, code = connect(End(asker[0], port))
+            caller, code = connect(SocketEnd(asker[0], port))
             if code:
                 caller.close()
                 self._settle(one, port, _name_fate(code))
@@ -219,7 +219,7 @@ def _name_fate(code: int | None) -> Fate:
     return "refused" if code == errno.ECONNREFUSED else "silent"
 
 
-def _listen(end: End) -> socket.socket:
+def _listen(end: SocketEnd) -> socket.socket:
     listener = socket.socket(DOMAIN[family_of(end)], socket.SOCK_DGRAM | socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC)
     try:
         if family_of(end) == 6:

@@ -17,8 +17,8 @@ from podpath.protect.agent.keeper import Finding
 from podpath.protect.kube.client import KubeError
 from podpath.protect.kube.objects import Pod
 from podpath.protect.repair.budget import Budget
-from podpath.protect.repair.deeds import Deeds, Outcome
-from podpath.protect.repair.judgement import Judgement, Sight, find_owner, judge, name_owner
+from podpath.protect.repair.deeds import Deeds, RepairOutcome
+from podpath.protect.repair.judgement import PodJudgement, Sight, find_owner, judge, name_owner
 from podpath.protect.repair.memory import Memory
 from podpath.protect.repair.policy import Action, Policy
 
@@ -56,7 +56,7 @@ class Controller:
         """(action, result): how often."""
         self.event_errors = 0
 
-    def consider(self, pod: Pod, now: float, sight: Sight | None = None) -> Judgement:
+    def consider(self, pod: Pod, now: float, sight: Sight | None = None) -> PodJudgement:
         """Judge a pod, and do what is next to it, if anything may be done."""
         uid = pod.metadata.uid
         self._first_seen.setdefault(uid, now)
@@ -125,7 +125,7 @@ class Controller:
             self._sights[uid] = known
         return known
 
-    def _relieve(self, pod: Pod, judgement: Judgement) -> None:
+    def _relieve(self, pod: Pod, judgement: PodJudgement) -> None:
         """Let a pod that is not broken be: its owner's pauses end if it was born after the last deed and is well."""
         memory = self._memories.pop(pod.metadata.uid, None)
         if judgement.state != "healthy":
@@ -186,7 +186,7 @@ class Controller:
         self._count(action, outcome, pod)
         return "" if outcome.result in {"success", "would"} else f"{action}: {outcome.why}"
 
-    def _settle(self, outcome: Outcome, owner: str, now: float) -> None:
+    def _settle(self, outcome: RepairOutcome, owner: str, now: float) -> None:
         """Keep what a deed cost where it was done, and give it back where it was not."""
         if outcome.result in {"success", "would"}:
             self._budget.sent_away(owner, now)
@@ -194,22 +194,22 @@ class Controller:
         elif not outcome.unsure:
             self._budget.give_back(owner, now)
 
-    def _do(self, action: Action, pod: Pod, memory: Memory) -> Outcome:
+    def _do(self, action: Action, pod: Pod, memory: Memory) -> RepairOutcome:
         """Look once more, tell of the deed, do it."""
         try:
             fresh = self._deeds.read(pod)
         except KubeError as error:
-            return Outcome("fail", str(error))
+            return RepairOutcome("fail", str(error))
         if fresh is None:
-            return Outcome("skip", "it is gone")
+            return RepairOutcome("skip", "it is gone")
         judgement = judge(fresh, self._policy, self._see(fresh, None))
         if judgement.state != "broken":
-            return Outcome("skip", f"it is {judgement.state} by now: {judgement.why}")
+            return RepairOutcome("skip", f"it is {judgement.state} by now: {judgement.why}")
         untold = self._deeds.announce(fresh, action, judgement)
         if untold:
             self.event_errors += 1
             if self._policy.require_event and action in {"evict", "delete"}:
-                return Outcome("fail", f"its event cannot be written, so it is not done: {untold}")
+                return RepairOutcome("fail", f"its event cannot be written, so it is not done: {untold}")
         self._tell(f"the pod is broken, {action} is next", fresh, memory.judgement.why)
         return self._deeds.do(action, fresh)
 
@@ -229,7 +229,7 @@ class Controller:
         again = f"; {vain} of its kind were replaced in vain, so the fault is not in the pod" if vain > 1 else ""
         return f"the budget of the node or of {owner} allows the next deed in {wait:.0f} s{again}"
 
-    def _count(self, action: str, outcome: Outcome, pod: Pod) -> None:
+    def _count(self, action: str, outcome: RepairOutcome, pod: Pod) -> None:
         self.counts[action, outcome.result] += 1
         if outcome.result in {"success", "would"}:
             self._tell(f"{action}: {outcome.result}", pod, outcome.why)

@@ -16,7 +16,7 @@ from podpath.protect.kube import pods
 from podpath.protect.kube.client import Client, KubeError, Refused
 from podpath.protect.kube.events import Event, Recorder, Regarding
 from podpath.protect.kube.objects import Pod
-from podpath.protect.repair.judgement import Judgement, Sight
+from podpath.protect.repair.judgement import PodJudgement, Sight
 from podpath.protect.repair.mend import Mending, mend, see
 from podpath.protect.repair.namespaces import Namespaces
 from podpath.protect.repair.policy import Action, Policy
@@ -33,7 +33,7 @@ WORDS: dict[Action, tuple[str, str]] = {
 _GONE, _CONFLICT, _BUSY = 404, 409, 429
 
 
-class Outcome(NamedTuple):
+class RepairOutcome(NamedTuple):
     """How a deed came out."""
 
     result: Result
@@ -63,7 +63,7 @@ class Deeds:
         """Look into a pod's namespace; None where it asks for no redirection."""
         return see(pod, self.namespaces())
 
-    def announce(self, pod: Pod, action: Action, judgement: Judgement) -> str:
+    def announce(self, pod: Pod, action: Action, judgement: PodJudgement) -> str:
         """Write the event that says what is about to be done; why it could not be written, empty where it was."""
         if self.policy.dry_run:
             return ""
@@ -75,7 +75,7 @@ class Deeds:
             return str(error)
         return ""
 
-    def do(self, action: Action, pod: Pod) -> Outcome:
+    def do(self, action: Action, pod: Pod) -> RepairOutcome:
         """Do a deed."""
         if action == "mend":
             return _of_mending(mend(pod, self.namespaces(), self.applier))
@@ -84,18 +84,18 @@ class Deeds:
         except Refused as refused:
             return _of_refusal(refused)
         except KubeError as error:
-            return Outcome("fail", str(error), unsure=True)
-        return Outcome("would" if self.policy.dry_run else "success", f"{WORDS[action][1].lower()} done")
+            return RepairOutcome("fail", str(error), unsure=True)
+        return RepairOutcome("would" if self.policy.dry_run else "success", f"{WORDS[action][1].lower()} done")
 
-    def unlabel(self, pod: Pod) -> Outcome:
+    def unlabel(self, pod: Pod) -> RepairOutcome:
         """Take our label off a pod that is well."""
         try:
             pods.label(self.client, pod, {self.policy.label: None}, dry_run=self.policy.dry_run)
         except Refused as refused:
             return _of_refusal(refused)
         except KubeError as error:
-            return Outcome("fail", str(error))
-        return Outcome("success", "the label is off")
+            return RepairOutcome("fail", str(error))
+        return RepairOutcome("success", "the label is off")
 
     def _ask(self, action: Action, pod: Pod) -> None:
         dry_run = self.policy.dry_run
@@ -108,7 +108,7 @@ class Deeds:
             pods.delete(self.client, pod, grace_seconds=grace, dry_run=dry_run)
 
 
-def _of_mending(mending: Mending) -> Outcome:
+def _of_mending(mending: Mending) -> RepairOutcome:
     results: dict[str, Result] = {
         "mended": "success",
         "would": "would",
@@ -116,12 +116,12 @@ def _of_mending(mending: Mending) -> Outcome:
         "gone": "skip",
         "impossible": "impossible",
     }
-    return Outcome(results[mending.state], mending.why)
+    return RepairOutcome(results[mending.state], mending.why)
 
 
-def _of_refusal(refused: Refused) -> Outcome:
+def _of_refusal(refused: Refused) -> RepairOutcome:
     if refused.code in {_GONE, _CONFLICT} or refused.code in pods.ANOTHER:
-        return Outcome("skip", f"it is no longer what was judged: {refused.message}")
+        return RepairOutcome("skip", f"it is no longer what was judged: {refused.message}")
     if refused.code == _BUSY:
-        return Outcome("refused", refused.message, refused.retry_after)
-    return Outcome("fail", str(refused))
+        return RepairOutcome("refused", refused.message, refused.retry_after)
+    return RepairOutcome("fail", str(refused))

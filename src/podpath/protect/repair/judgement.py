@@ -22,7 +22,7 @@ State = Literal["healthy", "broken", "pending", "unknown", "excluded"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judgement:
+class PodJudgement:
     """How a pod stands, and why."""
 
     state: State
@@ -44,24 +44,24 @@ class Sight:
     """What is there, what is missing, or why it could not be told."""
 
 
-def judge(pod: Pod, policy: Policy, sight: Sight | None = None) -> Judgement:
+def judge(pod: Pod, policy: Policy, sight: Sight | None = None) -> PodJudgement:
     """Judge a pod."""
     outside = _exclude(pod, policy)
     if outside:
-        return Judgement(state="excluded", why=outside)
+        return PodJudgement(state="excluded", why=outside)
     by_name = {validator.container: validator for validator in policy.validators}
     for status in pod.status.init_container_statuses:
         if status.name in by_name:
             return _by_validator(status, by_name[status.name])
     if any(container.name in by_name for container in pod.spec.init_containers):
-        return Judgement(state="pending", why="its validator has not run yet")
+        return PodJudgement(state="pending", why="its validator has not run yet")
     if sight is None:
-        return Judgement(state="unknown", why="it has no validator, and nobody looked into its namespace")
+        return PodJudgement(state="unknown", why="it has no validator, and nobody looked into its namespace")
     if sight.redirected is None:
-        return Judgement(state="unknown", why=sight.why)
+        return PodJudgement(state="unknown", why=sight.why)
     if sight.redirected:
-        return Judgement(state="healthy", why=sight.why)
-    return Judgement(state="broken", why=sight.why, cause="rules-absent")
+        return PodJudgement(state="healthy", why=sight.why)
+    return PodJudgement(state="broken", why=sight.why, cause="rules-absent")
 
 
 def find_owner(pod: Pod) -> OwnerReference | None:
@@ -98,30 +98,30 @@ def _exclude(pod: Pod, policy: Policy) -> str:
     return ""
 
 
-def _by_validator(status: ContainerStatus, validator: Validator) -> Judgement:
+def _by_validator(status: ContainerStatus, validator: Validator) -> PodJudgement:
     now, last = status.state.terminated, status.last_state.terminated
     if now is not None and (now.exit_code == 0 or now.reason == "Completed"):
-        return Judgement(state="healthy", why=f"{status.name} passed")
+        return PodJudgement(state="healthy", why=f"{status.name} passed")
     if now is not None:
         return _by_end(status, validator, now, "ended")
     if status.state.running is not None:
-        return Judgement(state="pending", why=f"{status.name} runs now")
+        return PodJudgement(state="pending", why=f"{status.name} runs now")
     if last is None:
-        return Judgement(state="pending", why=f"{status.name} waits: {_waits(status.state)}")
+        return PodJudgement(state="pending", why=f"{status.name} waits: {_waits(status.state)}")
     if last.exit_code == 0:
-        return Judgement(state="pending", why=f"{status.name} passed when it ran last, and is to run again")
+        return PodJudgement(state="pending", why=f"{status.name} passed when it ran last, and is to run again")
     return _by_end(status, validator, last, f"waits ({_waits(status.state)}) after it ended")
 
 
-def _by_end(status: ContainerStatus, validator: Validator, end: Terminated, how: str) -> Judgement:
+def _by_end(status: ContainerStatus, validator: Validator, end: Terminated, how: str) -> PodJudgement:
     said = f": {end.message.strip()}" if end.message.strip() else ""
     what = f"{status.name} {how} with {end.exit_code}{said}"[:600]
     if validator.codes and end.exit_code not in validator.codes:
-        return Judgement(state="unknown", why=f"{what}; that code does not say that traffic is not redirected")
+        return PodJudgement(state="unknown", why=f"{what}; that code does not say that traffic is not redirected")
     if validator.message and end.message.strip() != validator.message:
-        return Judgement(state="unknown", why=f"{what}; its message is not `{validator.message}`")
+        return PodJudgement(state="unknown", why=f"{what}; its message is not `{validator.message}`")
     seen = f"{status.restart_count}:{end.finished_at or ''}"
-    return Judgement(state="broken", why=what, cause=f"validator-{end.exit_code}", seen=seen)
+    return PodJudgement(state="broken", why=what, cause=f"validator-{end.exit_code}", seen=seen)
 
 
 def _waits(state: ContainerState) -> str:

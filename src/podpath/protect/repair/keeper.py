@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from podpath.protect.agent.keeper import Body, Desk, Sample, Status
+from podpath.protect.agent.keeper import Body, KeeperContext, Sample, Status
 from podpath.protect.apply import Applier, ApplyError
 from podpath.protect.kube.access import Access
 from podpath.protect.kube.client import Client, Unreachable
@@ -28,7 +28,7 @@ from podpath.protect.kube.pods import Evictor
 from podpath.protect.repair.budget import Budget
 from podpath.protect.repair.controller import Controller
 from podpath.protect.repair.deeds import Deeds
-from podpath.protect.repair.judgement import MIRROR, Judgement, judge
+from podpath.protect.repair.judgement import MIRROR, PodJudgement, judge
 from podpath.protect.repair.mend import see
 from podpath.protect.repair.namespaces import BOUND, PROC, read_namespaces
 from podpath.protect.repair.policy import Policy
@@ -70,7 +70,7 @@ def query_of(node: str, policy: Policy) -> dict[str, str]:
 def make_body(assignment: Assignment) -> Body:
     """Make what the agent runs as its part `repair`."""
 
-    def body(desk: Desk) -> None:
+    def body(desk: KeeperContext) -> None:
         with Client(assignment.access) as client:
             work = Work(assignment, client)
             work.start()
@@ -163,7 +163,7 @@ class Work:
         waits = [self.controller.wait(now), self._next_scan - now if self._assignment.policy.scan else None]
         return max(0.05, min((wait for wait in waits if wait is not None), default=REPORT_SECONDS))
 
-    def once(self) -> tuple[tuple[Pod, Judgement], ...]:
+    def once(self) -> tuple[tuple[Pod, PodJudgement], ...]:
         """List the pods once, look into all that no validator speaks for, do what is next; give each as it was judged."""
         self.watch.list_once()
         now = time.monotonic()

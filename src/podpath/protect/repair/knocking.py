@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from podpath.protect.validate.inbound import PORT
-from podpath.protect.validate.sockets import End, connect
+from podpath.protect.validate.sockets import SocketEnd, connect
 
 REACH_SECONDS = 0.3
 EVERY = 0.05
@@ -22,7 +22,7 @@ EVERY = 0.05
 
 def find_reachable(addresses: Sequence[str], seconds: float = REACH_SECONDS) -> tuple[str, ...]:
     """Return the addresses that answer a connection, if only by refusing it; all are asked at once."""
-    callers = {address: connect(End(address, PORT)) for address in addresses}
+    callers = {address: connect(SocketEnd(address, PORT)) for address in addresses}
     try:
         poll = select.poll()
         waiting = {caller.fileno(): address for address, (caller, code) in callers.items() if not code}
@@ -58,7 +58,7 @@ def knock(addresses: Sequence[str]) -> Iterator[None]:
 
 def _knock(addresses: Sequence[str], over: threading.Event) -> None:
     while not over.is_set():
-        callers = [connect(End(address, PORT))[0] for address in addresses]
+        callers = [connect(SocketEnd(address, PORT))[0] for address in addresses]
         over.wait(EVERY)
         for caller in callers:
             caller.close()

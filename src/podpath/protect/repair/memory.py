@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from podpath.protect.repair.deeds import Outcome
-from podpath.protect.repair.judgement import Judgement
+from podpath.protect.repair.deeds import RepairOutcome
+from podpath.protect.repair.judgement import PodJudgement
 from podpath.protect.repair.policy import Action, Policy
 
 
@@ -14,7 +14,7 @@ class Memory:
     """One broken pod, by its UID. Mutable, and of the controller's thread."""
 
     key: str
-    judgement: Judgement
+    judgement: PodJudgement
     failures: dict[Action, int] = field(default_factory=dict)
     """How often a deed failed in a row."""
     hopeless: set[Action] = field(default_factory=set)
@@ -38,7 +38,7 @@ class Memory:
                 return action
         return None
 
-    def note(self, action: Action, outcome: Outcome, policy: Policy, now: float) -> None:
+    def note(self, action: Action, outcome: RepairOutcome, policy: Policy, now: float) -> None:
         """Remember how a deed came out, and when the next may be."""
         if outcome.result in {"success", "would"}:
             if action == "label":

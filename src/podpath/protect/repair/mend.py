@@ -23,7 +23,7 @@ from podpath.protect.apply import Applier, ApplyError
 from podpath.protect.kube.objects import Pod
 from podpath.protect.repair.judgement import Sight
 from podpath.protect.repair.knocking import find_reachable, knock
-from podpath.protect.repair.namespaces import Namespaces, Place
+from podpath.protect.repair.namespaces import NamespacePath, Namespaces
 from podpath.protect.repair.redirect import Redirect, asked, render_restore
 from podpath.protect.repair.rules import Flavour, Shown, describe_mixture, look
 
@@ -170,7 +170,7 @@ def _command(path: str, family: int, flavour: Flavour) -> tuple[str, ...]:
 
 
 @contextmanager
-def hold(place: Place) -> Iterator[str]:
+def hold(place: NamespacePath) -> Iterator[str]:
     """Hold a namespace open and give a path that leads into this very one."""
     try:
         descriptor = os.open(place.path, os.O_RDONLY | os.O_CLOEXEC)

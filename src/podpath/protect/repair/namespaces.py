@@ -25,7 +25,7 @@ _SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class NamespacePath:
     """A network namespace, and the file that leads into it."""
 
     path: str
@@ -36,14 +36,14 @@ class Place:
 class Found:
     """The namespace of a pod, or why none is known."""
 
-    place: Place | None
+    place: NamespacePath | None
     why: str = ""
 
 
 class Namespaces:
     """The network namespaces of a node by the addresses that they hold, as they were at one moment."""
 
-    def __init__(self, by_address: Mapping[str, tuple[Place, ...]], host: int) -> None:
+    def __init__(self, by_address: Mapping[str, tuple[NamespacePath, ...]], host: int) -> None:
         """Keep what was seen; `host` is the inode of the node's own namespace."""
         self._by_address, self._host = by_address, host
 
@@ -67,7 +67,7 @@ class Namespaces:
 
 def read_namespaces(proc: Path = PROC, bound: Iterable[Path] = BOUND) -> Namespaces:
     """Look at every namespace of the node. `proc` is the node's, wherever it is mounted."""
-    by_address: dict[str, list[Place]] = defaultdict(list)
+    by_address: dict[str, list[NamespacePath]] = defaultdict(list)
     lasting = _mounts(bound)
     seen: set[int] = set()
     for place, addresses in _of_processes(proc):
@@ -80,7 +80,7 @@ def read_namespaces(proc: Path = PROC, bound: Iterable[Path] = BOUND) -> Namespa
     return Namespaces({address: tuple(places) for address, places in by_address.items()}, _inode(proc / "1/ns/net") or 0)
 
 
-def _of_processes(proc: Path) -> Iterator[tuple[Place, frozenset[str]]]:
+def _of_processes(proc: Path) -> Iterator[tuple[NamespacePath, frozenset[str]]]:
     """Yield each namespace once, by its oldest process: the one that lives longest, which is the pod's sandbox."""
     oldest: dict[int, tuple[int, int]] = {}
     for entry in os.listdir(proc):  # noqa: PTH208  # names are all that is needed
@@ -91,12 +91,12 @@ def _of_processes(proc: Path) -> Iterator[tuple[Place, frozenset[str]]]:
     for inode, (_, process) in oldest.items():
         found = _addresses(proc / str(process) / "net")
         if found is not None:
-            yield Place(path=str(proc / str(process) / "ns/net"), inode=inode), found
+            yield NamespacePath(path=str(proc / str(process) / "ns/net"), inode=inode), found
 
 
-def _mounts(bound: Iterable[Path]) -> dict[int, Place]:
+def _mounts(bound: Iterable[Path]) -> dict[int, NamespacePath]:
     """Return the namespaces that are bound to a file: that file outlives every process in them."""
-    found: dict[int, Place] = {}
+    found: dict[int, NamespacePath] = {}
     for folder in bound:
         try:
             names = sorted(os.listdir(folder))  # noqa: PTH208  # as above
@@ -105,7 +105,7 @@ def _mounts(bound: Iterable[Path]) -> dict[int, Place]:
         for name in names:
             inode = _inode(folder / name)
             if inode is not None:
-                found.setdefault(inode, Place(path=str(folder / name), inode=inode))
+                found.setdefault(inode, NamespacePath(path=str(folder / name), inode=inode))
     return found
 
 

@@ -8,7 +8,7 @@ from podpath.protect.sysctl.keys import Key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
+class OtherWriter:
     """One other writer of a key."""
 
     actor: str

@@ -23,7 +23,7 @@ _DROPS = re.compile(r"^-A KUBE-FORWARD .*--ctstate INVALID .*-j DROP|^\s*ct stat
 _THERE = re.compile(r"^(?:-N KUBE-FORWARD|-A KUBE-FORWARD|table ip6? kube-proxy)", re.MULTILINE)
 
 
-class Listing(NamedTuple):
+class ProxyListing(NamedTuple):
     """What one program says of kube-proxy's rules."""
 
     command: str
@@ -37,12 +37,12 @@ class Contradiction(NamedTuple):
     evidence: tuple[str, ...]
 
 
-def list_rules(applier: Applier) -> tuple[Listing, ...]:
+def list_rules(applier: Applier) -> tuple[ProxyListing, ...]:
     """Ask each program for kube-proxy's rules; those that are not installed, or know none, say nothing."""
     found = []
     for command in _listings():
         try:
-            found.append(Listing(" ".join(command), applier.run(command).detail))
+            found.append(ProxyListing(" ".join(command), applier.run(command).detail))
         except ApplyError:
             continue
     return tuple(found)
@@ -60,7 +60,7 @@ def _listings() -> Iterator[tuple[str, ...]]:
     yield ("nft", "-t", "list", "table", "ip6", "kube-proxy")
 
 
-def find_contradictions(tree: Tree, listings: Iterable[Listing], dropped: int | None = None) -> tuple[Contradiction, ...]:
+def find_contradictions(tree: Tree, listings: Iterable[ProxyListing], dropped: int | None = None) -> tuple[Contradiction, ...]:
     """Hold the key against the rules; nothing without a kube-proxy, or conntrack. `dropped` is what the rule counted."""
     value = tree.read(BE_LIBERAL).value
     if value is None:

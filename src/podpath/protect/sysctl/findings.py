@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 from podpath.protect.agent.keeper import Finding, Severity
 from podpath.protect.fights import Fight
-from podpath.protect.sysctl.claims import Claim
+from podpath.protect.sysctl.claims import OtherWriter
 from podpath.protect.sysctl.conntrack import Contradiction
 from podpath.protect.sysctl.effective import SPREADS
-from podpath.protect.sysctl.judgement import Judgement
+from podpath.protect.sysctl.judgement import SettingJudgement
 from podpath.protect.sysctl.keys import Key
 from podpath.protect.sysctl.mending import Write
 from podpath.protect.sysctl.modules import ModuleState
-from podpath.protect.sysctl.persistence import Loss
+from podpath.protect.sysctl.persistence import SettingLoss
 from podpath.protect.sysctl.rivals import Rivals, describe_rivals
 from podpath.protect.sysctl.tree import Tree
 
@@ -35,12 +35,12 @@ class Circumstances(NamedTuple):
     """What would put everything right."""
 
 
-def find_faults(judgements: Iterable[Judgement], known: Circumstances) -> tuple[Finding, ...]:
+def find_faults(judgements: Iterable[SettingJudgement], known: Circumstances) -> tuple[Finding, ...]:
     """Say of each key that does not hold what it is, what it shall be, what stood in the way and who may have written it."""
     return tuple(_describe(each, known) for each in judgements if not each.holds)
 
 
-def _describe(judgement: Judgement, known: Circumstances) -> Finding:
+def _describe(judgement: SettingJudgement, known: Circumstances) -> Finding:
     tree, rivals, refusal = known.tree, known.rivals, known.refusals.get(judgement.key, "")
     claims = rivals.about(judgement.key, judgement.raw)
     if judgement.state == "forced":
@@ -57,7 +57,7 @@ def _describe(judgement: Judgement, known: Circumstances) -> Finding:
     )
 
 
-def _claim(judgement: Judgement) -> str:
+def _claim(judgement: SettingJudgement) -> str:
     key, want = judgement.key, f"{_BOUNDS[judgement.setting.policy]}{judgement.want}"
     why = f": {judgement.setting.why}" if judgement.setting.why else ""
     match judgement.state:
@@ -76,7 +76,7 @@ def _claim(judgement: Judgement) -> str:
             return f"{key} is {judgement.in_force}, and shall be {want}{why}"
 
 
-def _evidence(judgement: Judgement, tree: Tree, claims: Iterable[Claim]) -> Iterable[str]:
+def _evidence(judgement: SettingJudgement, tree: Tree, claims: Iterable[OtherWriter]) -> Iterable[str]:
     path = judgement.key.path(tree.root)
     yield f"{path} = {judgement.raw}" if judgement.raw is not None else f"{path}: {judgement.why or 'no such file'}"
     if judgement.everywhere is not None:
@@ -87,7 +87,7 @@ def _evidence(judgement: Judgement, tree: Tree, claims: Iterable[Claim]) -> Iter
         yield f"{claim.actor}: {claim.where}" + (f" ({claim.note})" if claim.note else "")
 
 
-def _mend(judgement: Judgement, plan: Iterable[Write]) -> Iterable[str]:
+def _mend(judgement: SettingJudgement, plan: Iterable[Write]) -> Iterable[str]:
     """Yield the commands: what is forced by `all` needs all writes of that name, in their order."""
     key = judgement.key
     if judgement.state == "missing" and judgement.setting.module:
@@ -136,7 +136,7 @@ def find_modules(states: Iterable[ModuleState], refusals: Mapping[str, str]) -> 
     )
 
 
-def find_lost(losses: Iterable[Loss]) -> tuple[Finding, ...]:
+def find_lost(losses: Iterable[SettingLoss]) -> tuple[Finding, ...]:
     """Say which keys will be set otherwise at boot or when a device appears, and by which line (Y7)."""
     return tuple(
         Finding(

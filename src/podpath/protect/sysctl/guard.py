@@ -18,7 +18,7 @@ from podpath.protect.sysctl import findings as tell
 from podpath.protect.sysctl.conntrack import BE_LIBERAL, find_contradictions, list_rules
 from podpath.protect.sysctl.dropped import read_dropped
 from podpath.protect.sysctl.effective import rule_of
-from podpath.protect.sysctl.judgement import Judgement, judge_settings
+from podpath.protect.sysctl.judgement import SettingJudgement, judge_settings
 from podpath.protect.sysctl.keys import Key
 from podpath.protect.sysctl.mending import Write, plan_writes
 from podpath.protect.sysctl.modules import load_module, look_at_modules, persist_modules
@@ -60,11 +60,11 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class SysctlOutcome:
     """What a look found and did."""
 
-    before: tuple[Judgement, ...]
-    after: tuple[Judgement, ...]
+    before: tuple[SettingJudgement, ...]
+    after: tuple[SettingJudgement, ...]
     attempts: tuple[Attempt, ...] = ()
     findings: tuple[Finding, ...] = ()
     effects: tuple[str, ...] = ()
@@ -89,7 +89,7 @@ class Guard:
         self._seen: dict[str, tuple[Key, str | None]] = {}
         self._compared: tuple[str | None, float, tuple[Finding, ...]] | None = None
 
-    def look(self, now: float, *, thorough: bool = True) -> Outcome:
+    def look(self, now: float, *, thorough: bool = True) -> SysctlOutcome:
         """Look once. `now` is of a clock that only goes forward."""
         effects: list[str] = []
         modules = self._keep_modules(effects) if thorough else ()
@@ -111,9 +111,9 @@ class Guard:
             *tell.find_fights(fought, rivals, self._seen),
             *self._slow,
         )
-        return Outcome(before=before, after=after, attempts=attempts, findings=found, effects=tuple(effects))
+        return SysctlOutcome(before=before, after=after, attempts=attempts, findings=found, effects=tuple(effects))
 
-    def _mend(self, judgements: tuple[Judgement, ...], now: float) -> tuple[Attempt, ...]:
+    def _mend(self, judgements: tuple[SettingJudgement, ...], now: float) -> tuple[Attempt, ...]:
         writes = plan_writes(judgements, self.duty.tree, settled=frozenset(self._settled), lower_all=self.duty.lower_all)
         attempts = (self._write(write, now) for write in writes)
         return tuple(attempt for attempt in attempts if attempt.state != "unchanged")
@@ -134,7 +134,7 @@ class Guard:
             self._seen[subject] = (write.key, seen)
         return Attempt(write=write, state=effect.state)
 
-    def _settle(self, judgements: tuple[Judgement, ...]) -> None:
+    def _settle(self, judgements: tuple[SettingJudgement, ...]) -> None:
         """Remember which keys of `all` are right: what changes them from now on is drift."""
         for judgement in judgements:
             if judgement.holds and (judgement.key.device == "all" or rule_of(judgement.key) is not None):
@@ -174,7 +174,7 @@ class Guard:
         effects.append(f"{effect.state}: {effect.target}")
         return {}
 
-    def _persist(self, judgements: tuple[Judgement, ...], effects: list[str]) -> tuple[Finding, ...]:
+    def _persist(self, judgements: tuple[SettingJudgement, ...], effects: list[str]) -> tuple[Finding, ...]:
         duty, text = self.duty, ""
         if duty.persist:
             text = emit_dropin(duty.settings, read_others(duty.root), duty.cores)

@@ -11,7 +11,7 @@ _SECTION = re.compile(r"\s*\[(?P<name>[^\]]+)\]\s*$")
 _ENTRY = re.compile(r"\s*(?P<key>[^=#;\s\[][^=]*?)\s*=\s*(?P<value>.*?)\s*$")
 
 
-class Entry(NamedTuple):
+class IniLine(NamedTuple):
     """One line."""
 
     section: str
@@ -21,7 +21,7 @@ class Entry(NamedTuple):
     text: str
 
 
-def scan_entries(text: str) -> Iterator[Entry]:
+def scan_entries(text: str) -> Iterator[IniLine]:
     """Yield the entries of a file; comments, blank lines and what is no entry are left out."""
     section = ""
     for number, line in enumerate(text.split("\n"), start=1):
@@ -31,10 +31,10 @@ def scan_entries(text: str) -> Iterator[Entry]:
             continue
         entry = _ENTRY.match(line)
         if entry is not None:
-            yield Entry(section, entry["key"], entry["value"], number, line.strip())
+            yield IniLine(section, entry["key"], entry["value"], number, line.strip())
 
 
-def read_entries(path: Path) -> tuple[Entry, ...]:
+def read_entries(path: Path) -> tuple[IniLine, ...]:
     """Read a file's entries; none where it cannot be read."""
     try:
         return tuple(scan_entries(path.read_text(encoding="utf-8", errors="replace")))

@@ -15,7 +15,7 @@ State = Literal["holds", "drifted", "forced", "missing", "unreadable"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judgement:
+class SettingJudgement:
     """One key against its setting."""
 
     key: Key
@@ -37,11 +37,11 @@ class Judgement:
         return self.state == "holds"
 
 
-def judge_settings(settings: Iterable[Setting], tree: Tree, cores: int) -> tuple[Judgement, ...]:
+def judge_settings(settings: Iterable[Setting], tree: Tree, cores: int) -> tuple[SettingJudgement, ...]:
     """Judge every key that the settings declare; a key that two of them reach is judged by the one that names it outright."""
     declared = tuple(settings)
     outright = {setting.key for setting in declared if not setting.key.is_pattern}
-    judged: dict[Key, Judgement] = {}
+    judged: dict[Key, SettingJudgement] = {}
     above: dict[Key, str | None] = {}
     for setting in declared:
         for key in tree.expand(setting.key):
@@ -52,22 +52,22 @@ def judge_settings(settings: Iterable[Setting], tree: Tree, cores: int) -> tuple
     return tuple(judged.values())
 
 
-def judge_key(key: Key, setting: Setting, tree: Tree, cores: int, known: Mapping[Key, str | None]) -> Judgement:
+def judge_key(key: Key, setting: Setting, tree: Tree, cores: int, known: Mapping[Key, str | None]) -> SettingJudgement:
     """Judge one key; `known` holds the values of `all`, read once for all devices."""
     want = setting.wanted(cores)
     read = tree.read(key)
     if read.value is None:
         state: State = "missing" if read.missing else "unreadable"
         why = read.why or _why_hidden(key, tree)
-        return Judgement(key=key, setting=setting, state=state, want=want, why=why)
+        return SettingJudgement(key=key, setting=setting, state=state, want=want, why=why)
     rule = None if setting.raw else rule_of(key)
     above = known.get(key.of("all")) if rule is not None else None
     if rule is None or above is None or not is_number(read.value) or not is_number(above):
         state = "holds" if setting.accepts(read.value, cores) else "drifted"
-        return Judgement(key=key, setting=setting, state=state, want=want, raw=read.value, in_force=read.value)
+        return SettingJudgement(key=key, setting=setting, state=state, want=want, raw=read.value, in_force=read.value)
     in_force = str(combine(rule, int(above), int(read.value)))
     state = "holds" if setting.accepts(in_force, cores) else "forced" if setting.accepts(read.value, cores) else "drifted"
-    return Judgement(key=key, setting=setting, state=state, want=want, raw=read.value, in_force=in_force, everywhere=above)
+    return SettingJudgement(key=key, setting=setting, state=state, want=want, raw=read.value, in_force=in_force, everywhere=above)
 
 
 def _why_hidden(key: Key, tree: Tree) -> str:

@@ -15,12 +15,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from podpath.protect import netlink
-from podpath.protect.agent.keeper import Desk, Finding, Sample, Status
+from podpath.protect.agent.keeper import Finding, KeeperContext, Sample, Status
 from podpath.protect.apply import Applier
 from podpath.protect.capabilities import describe_missing, held_capabilities
 from podpath.protect.sysctl.dropins import DIRECTORIES
 from podpath.protect.sysctl.findings import severest
-from podpath.protect.sysctl.guard import Guard, Outcome
+from podpath.protect.sysctl.guard import Guard, SysctlOutcome
 from podpath.protect.sysctl.keys import EVERYWHERE, Key
 from podpath.protect.sysctl.options import SysctlOptions, make_duty
 from podpath.protect.sysctl.profiles import AUTOMATIC
@@ -44,7 +44,7 @@ class _Memory:
     told: frozenset[tuple[str, str]] = frozenset()
 
 
-def keep_sysctls(desk: Desk, options: SysctlOptions, applier: Applier) -> None:
+def keep_sysctls(desk: KeeperContext, options: SysctlOptions, applier: Applier) -> None:
     """Watch and mend until the desk says stop, or the node shows that it needs other profiles: a keeper's body."""
     duty, chosen = make_duty(options)
     for name, sign in chosen.items():
@@ -108,7 +108,7 @@ def _is_of(key: Key, device: str) -> bool:
     return key.device is not None and key.matches(key.of(device))
 
 
-def _remember(memory: _Memory, outcome: Outcome) -> None:
+def _remember(memory: _Memory, outcome: SysctlOutcome) -> None:
     memory.looks += 1
     for attempt in outcome.attempts:
         memory.writes[attempt.state] += 1
@@ -132,7 +132,7 @@ def _fields(finding: Finding) -> dict[str, object]:
     return {"check": finding.check, "subject": finding.subject, "evidence": list(finding.evidence), "mend": list(finding.mend)}
 
 
-def make_status(outcome: Outcome, memory: _Memory, guard: Guard, now: float, why_polling: str) -> Status:
+def make_status(outcome: SysctlOutcome, memory: _Memory, guard: Guard, now: float, why_polling: str) -> Status:
     """Say how the sysctls stand."""
     worst = severest(outcome.findings)
     first = next((finding.claim for finding in outcome.findings if finding.severity == worst), "")

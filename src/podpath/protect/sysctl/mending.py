@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from podpath.protect.sysctl.effective import SPREADS, combine, rule_of, yielding
-from podpath.protect.sysctl.judgement import Judgement
+from podpath.protect.sysctl.judgement import SettingJudgement
 from podpath.protect.sysctl.keys import Key
 from podpath.protect.sysctl.settings import is_number
 from podpath.protect.sysctl.tree import Tree
@@ -38,7 +38,7 @@ _ORDER = ("spreads", "keeps", "declared", "yields")
 
 
 def plan_writes(
-    judgements: Iterable[Judgement], tree: Tree, *, settled: frozenset[Key] = frozenset(), lower_all: bool = True
+    judgements: Iterable[SettingJudgement], tree: Tree, *, settled: frozenset[Key] = frozenset(), lower_all: bool = True
 ) -> tuple[Write, ...]:
     """Return what must be written so that every key holds; nothing for those that do.
 
@@ -77,7 +77,7 @@ def plan_writes(
     return tuple(sorted(writes.values(), key=lambda write: _ORDER.index(write.reason)))
 
 
-def _keep_others(everywhere: Key, tree: Tree, judged: Mapping[Key, Judgement]) -> Iterator[Write]:
+def _keep_others(everywhere: Key, tree: Tree, judged: Mapping[Key, SettingJudgement]) -> Iterator[Write]:
     """Yield what keeps in force what is so now, `default` first.
 
     Writing `default` also sets the devices whose own value nobody has written yet

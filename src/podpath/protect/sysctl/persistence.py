@@ -14,7 +14,7 @@ from pathlib import Path
 from podpath.protect.apply import Applier, ApplyError, Effect
 from podpath.protect.sysctl.dropins import Assignment, Dropin, lookup_winner, read_assignments
 from podpath.protect.sysctl.effective import combine, rule_of
-from podpath.protect.sysctl.judgement import Judgement
+from podpath.protect.sysctl.judgement import SettingJudgement
 from podpath.protect.sysctl.settings import Setting, is_number
 
 DROPIN = Path("etc/sysctl.d/99-zzz-podpath.conf")
@@ -24,10 +24,10 @@ _HEADER = """\
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Loss:
+class SettingLoss:
     """A key that will be set otherwise at boot, or when a device appears."""
 
-    judgement: Judgement
+    judgement: SettingJudgement
     winner: Assignment
 
 
@@ -63,22 +63,22 @@ def read_others(root: Path) -> tuple[Assignment, ...]:
     return read_assignments(root, Dropin(root / DROPIN, ""))
 
 
-def find_losses(judgements: Iterable[Judgement], root: Path, cores: int, text: str = "") -> tuple[Loss, ...]:
+def find_losses(judgements: Iterable[SettingJudgement], root: Path, cores: int, text: str = "") -> tuple[SettingLoss, ...]:
     """Return the keys that a drop-in will set otherwise, with the line that wins; `text` stands for ours before it is written."""
     assignments = read_assignments(root, Dropin(root / DROPIN, text) if text else None)
     losses = (_find_loss(judgement, assignments, cores) for judgement in judgements)
     return tuple(loss for loss in losses if loss is not None)
 
 
-def _find_loss(judgement: Judgement, assignments: tuple[Assignment, ...], cores: int) -> Loss | None:
+def _find_loss(judgement: SettingJudgement, assignments: tuple[Assignment, ...], cores: int) -> SettingLoss | None:
     """Return the line by which a key is lost: its own, or that of `all` which overrules it."""
     setting, key = judgement.setting, judgement.key
     winner = lookup_winner(assignments, key)
     if winner is not None and winner.value is not None and not setting.accepts(winner.value, cores):
-        return Loss(judgement=judgement, winner=winner)
+        return SettingLoss(judgement=judgement, winner=winner)
     rule = None if setting.raw else rule_of(key)
     above = lookup_winner(assignments, key.of("all")) if rule is not None else None
     if above is None or above.value is None or not is_number(above.value) or not is_number(judgement.want):
         return None
     in_force = str(combine(rule, int(above.value), int(judgement.want)))
-    return None if setting.accepts(in_force, cores) else Loss(judgement=judgement, winner=above)
+    return None if setting.accepts(in_force, cores) else SettingLoss(judgement=judgement, winner=above)

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from podpath.protect.sysctl.claims import Claim
+from podpath.protect.sysctl.claims import OtherWriter
 from podpath.protect.sysctl.dropins import Assignment, lookup_winner, parse_dropin, read_assignments
 from podpath.protect.sysctl.keys import Key
 from podpath.protect.sysctl.rivals_network import read_networkd, read_networkmanager
@@ -27,10 +27,10 @@ class Rivals:
 
     assignments: tuple[Assignment, ...] = ()
     """What systemd-sysctl applies, in order."""
-    claims: tuple[Claim, ...] = ()
+    claims: tuple[OtherWriter, ...] = ()
     """What others apply."""
 
-    def about(self, key: Key, seen: str | None = None) -> tuple[Claim, ...]:
+    def about(self, key: Key, seen: str | None = None) -> tuple[OtherWriter, ...]:
         """Return who writes a key, those first whose value is the one that was seen; of drop-ins only the line that wins."""
         winner = lookup_winner(self.assignments, key)
         found = [claim for claim in self.claims if claim.pattern.matches(key)]
@@ -39,9 +39,9 @@ class Rivals:
         return tuple(sorted(found, key=lambda claim: claim.value != seen))
 
 
-def from_dropin(assignment: Assignment) -> Claim:
+def from_dropin(assignment: Assignment) -> OtherWriter:
     """Make a claim of a line that systemd-sysctl applies."""
-    return Claim(
+    return OtherWriter(
         actor="systemd-sysctl",
         pattern=assignment.pattern,
         value=assignment.value,
@@ -66,7 +66,7 @@ def gather_rivals(root: Path, proc: Path) -> Rivals:
     )
 
 
-def describe_rivals(claims: Iterable[Claim], seen: str | None) -> str:
+def describe_rivals(claims: Iterable[OtherWriter], seen: str | None) -> str:
     """Name the likeliest rivals in one sentence; empty where nobody is known."""
     named = [claim for claim in claims if claim.value is None or claim.value == seen]
     if not named:
@@ -75,7 +75,7 @@ def describe_rivals(claims: Iterable[Claim], seen: str | None) -> str:
     return "likely " + ", or ".join(list(parts)[:3])
 
 
-def _read_procps(root: Path) -> Iterable[Claim]:
+def _read_procps(root: Path) -> Iterable[OtherWriter]:
     """Read what `sysctl --system` of procps adds: the one file that systemd reads only through a link."""
     path = root / _PROCPS
     try:
@@ -85,7 +85,7 @@ def _read_procps(root: Path) -> Iterable[Claim]:
     except OSError:
         return
     for assignment in parse_dropin(text, "/" + _PROCPS):
-        yield Claim(
+        yield OtherWriter(
             actor="sysctl --system", pattern=assignment.pattern, value=assignment.value, where=assignment.where,
             note="applied when somebody runs it, or `sysctl -p`",
         )  # fmt: skip

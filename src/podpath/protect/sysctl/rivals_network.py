@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from podpath.protect.sysctl.claims import Claim
-from podpath.protect.sysctl.ini import Entry, list_files, read_entries
+from podpath.protect.sysctl.claims import OtherWriter
+from podpath.protect.sysctl.ini import IniLine, list_files, read_entries
 from podpath.protect.sysctl.keys import Key, check_segment
 
 _BOOLEAN = {"yes": "1", "true": "1", "on": "1", "1": "1", "no": "0", "false": "0", "off": "0", "0": "0"}
@@ -38,9 +38,9 @@ _NETWORKMANAGER_DIRECTORIES = (
 )  # fmt: skip
 
 
-def read_networkd(root: Path) -> tuple[Claim, ...]:
+def read_networkd(root: Path) -> tuple[OtherWriter, ...]:
     """Return what .network files set, for the devices that they name."""
-    found: list[Claim] = []
+    found: list[OtherWriter] = []
     for path in list_files(root, _NETWORKD_DIRECTORIES, "*.network", "*.network.d/*.conf"):
         entries = read_entries(path)
         names = [name for entry in entries if (entry.section, entry.key) == ("Match", "Name") for name in entry.value.split()]
@@ -52,9 +52,9 @@ def read_networkd(root: Path) -> tuple[Claim, ...]:
     return tuple(found)
 
 
-def read_networkmanager(root: Path) -> tuple[Claim, ...]:
+def read_networkmanager(root: Path) -> tuple[OtherWriter, ...]:
     """Return what connection profiles set, for the device that they name."""
-    found: list[Claim] = []
+    found: list[OtherWriter] = []
     for path in list_files(root, _NETWORKMANAGER_DIRECTORIES, "*.nmconnection"):
         entries = read_entries(path)
         names = [entry.value for entry in entries if (entry.section, entry.key) == ("connection", "interface-name")]
@@ -66,15 +66,15 @@ def read_networkmanager(root: Path) -> tuple[Claim, ...]:
     return tuple(found)
 
 
-def _quote(root: Path, path: Path, entry: Entry) -> str:
+def _quote(root: Path, path: Path, entry: IniLine) -> str:
     return f"/{path.relative_to(root)}:{entry.line}: {entry.text}"
 
 
-def _claims(actor: str, names: list[str], setting: tuple[str, str], value: str, where: str) -> Iterator[Claim]:
+def _claims(actor: str, names: list[str], setting: tuple[str, str], value: str, where: str) -> Iterator[OtherWriter]:
     for name in names:
         try:
             check_segment(name)
         except ValueError:
             continue
         pattern = Key(("net", setting[0], "conf", name, setting[1]))
-        yield Claim(actor=actor, pattern=pattern, value=value, where=where, note="applied when the device is configured")
+        yield OtherWriter(actor=actor, pattern=pattern, value=value, where=where, note="applied when the device is configured")

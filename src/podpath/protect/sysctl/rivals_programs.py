@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
-from podpath.protect.sysctl.claims import Claim
+from podpath.protect.sysctl.claims import OtherWriter
 from podpath.protect.sysctl.keys import parse_key
 from podpath.protect.tables import parse_tables
 
@@ -52,10 +52,10 @@ def list_programs(proc: Path) -> dict[str, int]:
     return found
 
 
-def known_writers(programs: Mapping[str, int]) -> tuple[Claim, ...]:
+def known_writers(programs: Mapping[str, int]) -> tuple[OtherWriter, ...]:
     """Return the keys that running programs are known to write."""
     return tuple(
-        Claim(
+        OtherWriter(
             actor=writer.program, pattern=parse_key(key), value=None,
             where=f"process {programs[writer.program[:_COMM_LENGTH]]}, known to write {key}", note=writer.note,
         )

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from podpath.protect.sysctl.claims import Claim
+from podpath.protect.sysctl.claims import OtherWriter
 from podpath.protect.sysctl.ini import read_entries
 from podpath.protect.sysctl.keys import parse_key
 
@@ -22,13 +22,13 @@ _DEPTH = 8
 _NAME = re.compile(r"[\w.+-]+")
 
 
-def read_tuned(root: Path) -> tuple[Claim, ...]:
+def read_tuned(root: Path) -> tuple[OtherWriter, ...]:
     """Return what the active profile sets; the including profile's value, where both set a key."""
     try:
         active = (root / _ACTIVE).read_text(encoding="utf-8", errors="replace").split()
     except OSError:
         return ()
-    found: dict[str, Claim] = {}
+    found: dict[str, OtherWriter] = {}
     for name in reversed(active):
         for claim in _read_profile(root, name, _reapplies(root), _DEPTH):
             found.setdefault(str(claim.pattern), claim)
@@ -40,7 +40,7 @@ def _reapplies(root: Path) -> bool:
     return not values or values[-1].lower() in {"1", "true", "yes", "on"}
 
 
-def _read_profile(root: Path, name: str, reapplies: bool, depth: int) -> Iterator[Claim]:  # noqa: FBT001  # passed down
+def _read_profile(root: Path, name: str, reapplies: bool, depth: int) -> Iterator[OtherWriter]:  # noqa: FBT001  # passed down
     path = _find(root, name)
     if path is None or depth == 0:
         return
@@ -55,7 +55,7 @@ def _read_profile(root: Path, name: str, reapplies: bool, depth: int) -> Iterato
             except ValueError:
                 continue
             value = " ".join(entry.value.strip("\"'").lstrip("<>=").split())
-            yield Claim(
+            yield OtherWriter(
                 actor=f"tuned profile {name}", pattern=pattern, value=None if "$" in value else value,
                 where=f"{shown}:{entry.line}: {entry.text}", note=note,
             )  # fmt: skip

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from podpath.protect.sysctl.claims import Claim
+from podpath.protect.sysctl.claims import OtherWriter
 from podpath.protect.sysctl.ini import list_files, read_entries
 from podpath.protect.sysctl.keys import parse_key
 
@@ -15,12 +15,12 @@ _SETS = re.compile(r"(?P<key>(?:net|kernel|vm|fs)[./][\w./*@-]+)\s*=\s*[\"']?(?P
 _ECHOES = re.compile(r"echo\s+(?:-n\s+)?[\"']?(?P<value>[\w-]+)[\"']?\s*>+\s*/proc/sys/(?P<key>[\w./@-]+)")
 
 
-def read_units(root: Path) -> tuple[Claim, ...]:
+def read_units(root: Path) -> tuple[OtherWriter, ...]:
     """Return what the commands of units set."""
     return tuple(_read_all(root))
 
 
-def _read_all(root: Path) -> Iterator[Claim]:
+def _read_all(root: Path) -> Iterator[OtherWriter]:
     for path in list_files(root, DIRECTORIES, "*.service", "*.service.d/*.conf"):
         unit = path.parent.name.removesuffix(".d") if path.suffix == ".conf" else path.name
         for entry in read_entries(path):
@@ -33,6 +33,6 @@ def _read_all(root: Path) -> Iterator[Claim]:
                 except ValueError:
                     continue
                 where = f"/{path.relative_to(root)}:{entry.line}: {entry.text}"
-                yield Claim(
+                yield OtherWriter(
                     actor=f"unit {unit}", pattern=pattern, value=each["value"], where=where, note="applied when the unit starts"
                 )

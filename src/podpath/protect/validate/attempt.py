@@ -17,8 +17,8 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from podpath.protect.validate.addresses import Family
-from podpath.protect.validate.plan import Probe
-from podpath.protect.validate.sockets import ANY, End, connect, listen, local, original_destination, peer
+from podpath.protect.validate.plan import PlannedProbe
+from podpath.protect.validate.sockets import ANY, SocketEnd, connect, listen, local, original_destination, peer
 
 MOMENT = 0.03
 """Seconds that a connection which should not arrive has to do so nevertheless."""
@@ -26,13 +26,13 @@ LONGEST = 1.0
 """Seconds after which a round is over and another may begin, as istio's probe does it."""
 
 
-class Outcome(NamedTuple):
+class ProbeOutcome(NamedTuple):
     """What became of a probe."""
 
-    probe: Probe
+    probe: PlannedProbe
     port: int | None
     """The port of ours at which it arrived; None where it did not."""
-    original: End | None = None
+    original: SocketEnd | None = None
     """Where it meant to go, by conntrack; None where it did not arrive, or conntrack knows nothing."""
     error: int = 0
     """The error of the connection; 0 for none, or silence."""
@@ -62,7 +62,7 @@ class Listeners:
         for family in families:
             for port in dict.fromkeys(ports):
                 try:
-                    self.sockets[family, port] = listen(End(ANY[family], port))
+                    self.sockets[family, port] = listen(SocketEnd(ANY[family], port))
                 except OSError as error:
                     self.busy[family, port] = error.strerror or str(error)
 
@@ -82,10 +82,10 @@ class Listeners:
                 yield port, family, accepted
 
 
-def attempt(listeners: Listeners, probes: Sequence[Probe], deadline: float) -> tuple[Outcome, ...]:
+def attempt(listeners: Listeners, probes: Sequence[PlannedProbe], deadline: float) -> tuple[ProbeOutcome, ...]:
     """Try all probes at once; over at the deadline at the latest."""
     callers = [_begin(probe) for probe in probes]
-    arrived: dict[tuple[Family, int], tuple[int, End | None]] = {}
+    arrived: dict[tuple[Family, int], tuple[int, SocketEnd | None]] = {}
     errors = [code for _, code in callers]
     try:
         over = min(deadline, time.monotonic() + LONGEST)
@@ -110,7 +110,7 @@ def attempt(listeners: Listeners, probes: Sequence[Probe], deadline: float) -> t
             for (caller, _), probe in zip(callers, probes, strict=True)
         ]
         return tuple(
-            Outcome(probe, port, original, code, at_once=bool(first))
+            ProbeOutcome(probe, port, original, code, at_once=bool(first))
             for probe, (port, original), code, (_, first) in zip(probes, ends, errors, callers, strict=True)
         )
     finally:
@@ -118,8 +118,8 @@ def attempt(listeners: Listeners, probes: Sequence[Probe], deadline: float) -> t
             caller.close()
 
 
-def _accept(listeners: Listeners) -> dict[tuple[Family, int], tuple[int, End | None]]:
-    found: dict[tuple[Family, int], tuple[int, End | None]] = {}
+def _accept(listeners: Listeners) -> dict[tuple[Family, int], tuple[int, SocketEnd | None]]:
+    found: dict[tuple[Family, int], tuple[int, SocketEnd | None]] = {}
     for port, family, accepted in listeners.arrivals():
         with accepted:
             other = peer(accepted)
@@ -128,7 +128,7 @@ def _accept(listeners: Listeners) -> dict[tuple[Family, int], tuple[int, End | N
     return found
 
 
-def _begin(probe: Probe) -> tuple[socket.socket, int]:
+def _begin(probe: PlannedProbe) -> tuple[socket.socket, int]:
     with _as_user(probe.uid):
         return connect(probe.target, source=probe.source, hops=probe.hops)
 

@@ -20,7 +20,7 @@ from podpath.protect.validate.attempt import Listeners
 from podpath.protect.validate.judgement import Check
 from podpath.protect.validate.plan import Settings
 from podpath.protect.validate.reflection import ASK_AGAIN, Reflection
-from podpath.protect.validate.sockets import End, family_of, original_destination, peer
+from podpath.protect.validate.sockets import SocketEnd, family_of, original_destination, peer
 
 PORT = 15104
 """Where the outside is asked to connect to: a port of no service."""
@@ -35,7 +35,7 @@ class Arrival(NamedTuple):
     """A connection from outside."""
 
     port: int
-    original: End | None
+    original: SocketEnd | None
 
 
 class Seen(NamedTuple):
@@ -77,7 +77,7 @@ def _await(listeners: Listeners, settings: Settings, families: Sequence[Family],
 
 
 def _ask_all(
-    listeners: Listeners, reflectors: dict[Family, End], families: Sequence[Family], asked: Sequence[int], deadline: float
+    listeners: Listeners, reflectors: dict[Family, SocketEnd], families: Sequence[Family], asked: Sequence[int], deadline: float
 ) -> dict[Family, Seen]:
     seen: dict[Family, Seen] = {}
     for family in families:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 from podpath.protect.validate.addresses import Family
-from podpath.protect.validate.attempt import Outcome
+from podpath.protect.validate.attempt import ProbeOutcome
 from podpath.protect.validate.kernel import Kernel
 from podpath.protect.validate.plan import Purpose, Settings, Style, Untried
 
@@ -58,7 +58,7 @@ class Check(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class Validation:
     """What the validator has to say."""
 
     checks: tuple[Check, ...]
@@ -74,7 +74,9 @@ class Verdict:
         return CODES[self.cause] if not self.cause or style not in STYLE_CODES else STYLE_CODES[style]
 
 
-def judge(settings: Settings, outcomes: Sequence[Outcome], untried: Sequence[Untried], tracked: dict[Family, bool]) -> Verdict:
+def judge(
+    settings: Settings, outcomes: Sequence[ProbeOutcome], untried: Sequence[Untried], tracked: dict[Family, bool]
+) -> Validation:
     """Judge a round. `tracked` says of which families conntrack follows connections here: without it there is no NAT."""
     checks = list(_merge(settings, outcomes, tracked))
     checks += [
@@ -84,21 +86,21 @@ def judge(settings: Settings, outcomes: Sequence[Outcome], untried: Sequence[Unt
     return conclude(_name_families(checks, outcomes))
 
 
-def conclude(checks: Sequence[Check]) -> Verdict:
+def conclude(checks: Sequence[Check]) -> Validation:
     """Put the checks together: one that failed decides; nothing that proved a redirection leaves it undecided."""
     failed = sorted(
         (check for check in checks if check.state == "failed"),
         key=lambda check: _GRAVITY.index(check.cause) if check.cause in _GRAVITY else 0,
     )
     if failed:
-        return Verdict(checks=tuple(checks), cause=failed[0].cause, claim=failed[0].claim)
+        return Validation(checks=tuple(checks), cause=failed[0].cause, claim=failed[0].claim)
     if any(check.state == "passed" and check.purpose in {"outbound", "inbound", "inbound-chain", "loopback"} for check in checks):
-        return Verdict(checks=tuple(checks), cause="", claim="Traffic is redirected as it should be.")
+        return Validation(checks=tuple(checks), cause="", claim="Traffic is redirected as it should be.")
     why = next((check.claim for check in checks if check.state == "untested"), "nothing could be tried")
-    return Verdict(checks=tuple(checks), cause="undecided", claim=f"No redirection could be tested: {why}")
+    return Validation(checks=tuple(checks), cause="undecided", claim=f"No redirection could be tested: {why}")
 
 
-def explain(verdict: Verdict, kernel: Sequence[Kernel]) -> Verdict:
+def explain(verdict: Validation, kernel: Sequence[Kernel]) -> Validation:
     """Add to missing rules what the kernel shows of why they are: as much as a process without rights can know."""
     why = {one.family: said for one in kernel if (said := one.explain())}
     checks = tuple(
@@ -108,7 +110,7 @@ def explain(verdict: Verdict, kernel: Sequence[Kernel]) -> Verdict:
     return replace(conclude(checks), kernel=tuple(kernel))
 
 
-def _merge(settings: Settings, outcomes: Sequence[Outcome], tracked: dict[Family, bool]) -> Iterator[Check]:
+def _merge(settings: Settings, outcomes: Sequence[ProbeOutcome], tracked: dict[Family, bool]) -> Iterator[Check]:
     """Judge each probe; the loopback's, which not every mesh redirects, counts where it shows something that no other does."""
     for outcome in outcomes:
         probe = outcome.probe
@@ -125,7 +127,7 @@ _LOCAL = ("loopback", "inbound-chain")
 """Probes to an address of this pod: where no rule redirects them, nobody listens there, and they are refused."""
 
 
-def _judge(settings: Settings, outcome: Outcome, tracked: dict[Family, bool]) -> Check:
+def _judge(settings: Settings, outcome: ProbeOutcome, tracked: dict[Family, bool]) -> Check:
     probe, what = outcome.probe, _spell(outcome.probe.purpose, outcome.probe.family)
     what = f"{what} {probe.target.port}" if probe.purpose == "skipped" else what
     if has_no_route(outcome):
@@ -144,12 +146,12 @@ def _judge(settings: Settings, outcome: Outcome, tracked: dict[Family, bool]) ->
     return _judge_missing(settings, outcome, what, tracked)
 
 
-def has_no_route(outcome: Outcome) -> bool:
+def has_no_route(outcome: ProbeOutcome) -> bool:
     """Tell whether nothing was sent for want of a route; an answer from outside that says so means that it got out."""
     return outcome.at_once and outcome.error in _NO_ROUTE and outcome.port is None
 
 
-def _judge_skipped(settings: Settings, outcome: Outcome, what: str) -> Check:
+def _judge_skipped(settings: Settings, outcome: ProbeOutcome, what: str) -> Check:
     probe = outcome.probe
     where = f"to port {outcome.port}" if outcome.port else "to a port where nothing listens"
     chain = _CHAINS[settings.style][0]
@@ -166,7 +168,7 @@ def _judge_skipped(settings: Settings, outcome: Outcome, what: str) -> Check:
     )
 
 
-def _judge_missing(settings: Settings, outcome: Outcome, what: str, tracked: dict[Family, bool]) -> Check:
+def _judge_missing(settings: Settings, outcome: ProbeOutcome, what: str, tracked: dict[Family, bool]) -> Check:
     probe = outcome.probe
     rule = _redirect_rule(settings, outcome)
     if outcome.port is not None and outcome.arrived:
@@ -200,7 +202,7 @@ def _judge_missing(settings: Settings, outcome: Outcome, what: str, tracked: dic
     return Check(probe.purpose, probe.family, "failed", said, "outbound-missing", rule)
 
 
-def _name_families(checks: Sequence[Check], outcomes: Sequence[Outcome]) -> list[Check]:
+def _name_families(checks: Sequence[Check], outcomes: Sequence[ProbeOutcome]) -> list[Check]:
     """Say that a family was forgotten where the other is redirected: the commonest fault on pods with both."""
     good = {outcome.probe.family for outcome in outcomes if outcome.probe.redirected and outcome.as_wanted}
     named: list[Check] = []
@@ -217,7 +219,7 @@ def _name_families(checks: Sequence[Check], outcomes: Sequence[Outcome]) -> list
     return named
 
 
-def _redirect_rule(settings: Settings, outcome: Outcome) -> str:
+def _redirect_rule(settings: Settings, outcome: ProbeOutcome) -> str:
     probe = outcome.probe
     inbound = probe.purpose in {"inbound", "inbound-chain"}
     chain = _CHAINS[settings.style][int(inbound)]

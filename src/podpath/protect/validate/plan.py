@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from podpath.protect.validate.addresses import Family, Surroundings
-from podpath.protect.validate.sockets import End, family_of
+from podpath.protect.validate.sockets import SocketEnd, family_of
 
 Purpose = Literal["outbound", "loopback", "skipped", "proxy-user", "inbound-chain", "inbound", "skipped-inbound"]
 Style = Literal["podpath", "linkerd", "istio"]
@@ -55,17 +55,17 @@ class Settings:
     probe_port: int = 15002
     families: tuple[Family, ...] = ()
     """Families that must be redirected; none leaves it to the pod's addresses."""
-    reflectors: tuple[End, ...] = ()
+    reflectors: tuple[SocketEnd, ...] = ()
     """Where somebody outside connects back when asked, one for a family: the agent's part `reflect`, or `--reflect`."""
     timeout: float = 10.0
 
 
-class Probe(NamedTuple):
+class PlannedProbe(NamedTuple):
     """One connection to try."""
 
     purpose: Purpose
     family: Family
-    target: End
+    target: SocketEnd
     redirected: bool
     """Whether the rules should redirect it."""
     ports: tuple[int, ...] = ()
@@ -90,24 +90,26 @@ def choose_families(settings: Settings, around: Surroundings) -> tuple[Family, .
     return settings.families or tuple(family for family in families if around.addresses[family]) or (4,)
 
 
-def plan_probes(settings: Settings, around: Surroundings) -> tuple[tuple[Probe, ...], tuple[Untried, ...]]:
+def plan_probes(settings: Settings, around: Surroundings) -> tuple[tuple[PlannedProbe, ...], tuple[Untried, ...]]:
     """Return the probes, and what stays untried."""
-    probes: list[Probe] = []
+    probes: list[PlannedProbe] = []
     untried: list[Untried] = []
     somebody = None if around.uid != settings.proxy_uid else SOMEBODY if around.may_change_user else -1
     proxy = None if around.uid == settings.proxy_uid else settings.proxy_uid if around.may_change_user else -1
     for family in choose_families(settings, around):
         source, target = LOOPBACK[family]
         ports = settings.outbound + settings.inbound
-        probes.append(Probe("loopback", family, End(target, settings.probe_port), True, ports, source, hops=None))
+        probes.append(PlannedProbe("loopback", family, SocketEnd(target, settings.probe_port), True, ports, source, hops=None))
         if somebody == -1:
             why = f"this process is the proxy's own user {around.uid}, which the rules leave alone; run it as another user too"
             untried += [Untried("outbound", family, why)] + [Untried("skipped", family, why)] * bool(settings.skip_outbound)
         else:
             nowhere = NOWHERE[family]
-            probes.append(Probe("outbound", family, End(nowhere, settings.probe_port), True, settings.outbound, uid=somebody))
-            skipped = (End(nowhere, port) for port in settings.skip_outbound)
-            probes += [Probe("skipped", family, end, False, uid=somebody) for end in skipped]
+            probes.append(
+                PlannedProbe("outbound", family, SocketEnd(nowhere, settings.probe_port), True, settings.outbound, uid=somebody)
+            )
+            skipped = (SocketEnd(nowhere, port) for port in settings.skip_outbound)
+            probes += [PlannedProbe("skipped", family, end, False, uid=somebody) for end in skipped]
         tried, left = _as_proxy(settings, around, family, proxy)
         probes += tried
         untried += left
@@ -130,18 +132,22 @@ def list_unreflected(settings: Settings, family: Family) -> Iterator[Untried]:
         yield Untried("skipped-inbound", family, why)
 
 
-def _as_proxy(settings: Settings, around: Surroundings, family: Family, proxy: int | None) -> tuple[list[Probe], list[Untried]]:
+def _as_proxy(
+    settings: Settings, around: Surroundings, family: Family, proxy: int | None
+) -> tuple[list[PlannedProbe], list[Untried]]:
     if settings.proxy_uid is None:
         return [], [Untried("proxy-user", family, "no --proxy-uid was given")]
     if proxy == -1:
         why = f"it needs to run as the proxy's user {settings.proxy_uid}, or CAP_SETUID"
         return [], [Untried("proxy-user", family, why)]
-    probes = [Probe("proxy-user", family, End(NOWHERE[family], settings.probe_port), False, uid=proxy)]
+    probes = [PlannedProbe("proxy-user", family, SocketEnd(NOWHERE[family], settings.probe_port), False, uid=proxy)]
     if settings.inbound_chain:
         probes += list(_inbound_chain(settings, around, family, proxy))
     return probes, []
 
 
-def _inbound_chain(settings: Settings, around: Surroundings, family: Family, proxy: int | None) -> Iterator[Probe]:
+def _inbound_chain(settings: Settings, around: Surroundings, family: Family, proxy: int | None) -> Iterator[PlannedProbe]:
     for address in around.addresses[family][:1]:
-        yield Probe("inbound-chain", family, End(address, settings.probe_port), True, settings.inbound, uid=proxy, hops=None)
+        yield PlannedProbe(
+            "inbound-chain", family, SocketEnd(address, settings.probe_port), True, settings.inbound, uid=proxy, hops=None
+        )

@@ -12,7 +12,7 @@ import socket
 from collections.abc import Sequence
 
 from podpath.protect.reflect.messages import LONGEST, Ask, Cookie, Fate, Report, emit, parse_answer
-from podpath.protect.validate.sockets import DOMAIN, End, family_of
+from podpath.protect.validate.sockets import DOMAIN, SocketEnd, family_of
 
 ASK_AGAIN = 0.2
 PATIENCE = 1.0
@@ -22,7 +22,7 @@ PATIENCE = 1.0
 class Reflection:
     """One request to one reflector. Mutable."""
 
-    def __init__(self, reflector: End, ports: Sequence[int]) -> None:
+    def __init__(self, reflector: SocketEnd, ports: Sequence[int]) -> None:
         """Open a socket; nothing is sent before `turn`."""
         self.reflector = reflector
         self.token = secrets.token_hex(16)

@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 from podpath.protect.validate.addresses import Family, Surroundings, read_surroundings, read_tracked
 from podpath.protect.validate.attempt import LONGEST, Listeners, attempt
 from podpath.protect.validate.inbound import check_inbound
-from podpath.protect.validate.judgement import MISSING, Cause, Check, Verdict, conclude, explain, has_no_route, judge
+from podpath.protect.validate.judgement import MISSING, Cause, Check, Validation, conclude, explain, has_no_route, judge
 from podpath.protect.validate.kernel import read_kernel
-from podpath.protect.validate.plan import NOWHERE, Probe, Settings, Untried, choose_families, list_unreflected, plan_probes
-from podpath.protect.validate.sockets import ANY, End, connect, family_of, listen
+from podpath.protect.validate.plan import NOWHERE, PlannedProbe, Settings, Untried, choose_families, list_unreflected, plan_probes
+from podpath.protect.validate.sockets import ANY, SocketEnd, connect, family_of, listen
 from podpath.protect.validate.token_server import Reply, TokenServer, ask, make_token
 
 BEYOND = ("skipped", "proxy-user", "inbound-chain")
@@ -32,11 +32,11 @@ Tell = Callable[[str, str], None]
 class TokenEnds:
     """linkerd's two addresses."""
 
-    listen: End = End("0.0.0.0", 4140)  # noqa: S104  # as linkerd has it: the redirected packet comes to an address of the pod
-    connect: End = End("192.0.2.2", 1404)
+    listen: SocketEnd = SocketEnd("0.0.0.0", 4140)  # noqa: S104  # as linkerd has it: the redirected packet comes to an address of the pod
+    connect: SocketEnd = SocketEnd("192.0.2.2", 1404)
 
 
-def validate(settings: Settings, tell: Tell, *, await_inbound: bool = False) -> Verdict:
+def validate(settings: Settings, tell: Tell, *, await_inbound: bool = False) -> Validation:
     """Try all there is to try, again every second while something fails, until the time is over."""
     deadline = time.monotonic() + settings.timeout
     around = read_surroundings()
@@ -47,8 +47,13 @@ def validate(settings: Settings, tell: Tell, *, await_inbound: bool = False) -> 
 
 
 def _try(
-    settings: Settings, probes: Sequence[Probe], untried: Sequence[Untried], known: Sequence[Check], deadline: float, tell: Tell
-) -> Verdict:
+    settings: Settings,
+    probes: Sequence[PlannedProbe],
+    untried: Sequence[Untried],
+    known: Sequence[Check],
+    deadline: float,
+    tell: Tell,
+) -> Validation:
     """Try probes round by round; `known` are checks that stand already."""
     families = tuple(dict.fromkeys(probe.family for probe in probes))
     listeners = Listeners((*settings.outbound, *settings.inbound), families)
@@ -73,7 +78,7 @@ def _try(
     return verdict
 
 
-def validate_token(settings: Settings, ends: TokenEnds, tell: Tell, *, await_inbound: bool = False) -> Verdict:
+def validate_token(settings: Settings, ends: TokenEnds, tell: Tell, *, await_inbound: bool = False) -> Validation:
     """Validate as linkerd does, once; then, where that holds, what linkerd does not look at."""
     deadline = time.monotonic() + settings.timeout
     token = make_token()
@@ -106,7 +111,7 @@ def validate_token(settings: Settings, ends: TokenEnds, tell: Tell, *, await_inb
     return _explained(_with_inbound(settings, (*families, *others), verdict, deadline, await_inbound=await_inbound))
 
 
-def _explained(verdict: Verdict) -> Verdict:
+def _explained(verdict: Validation) -> Validation:
     """Look at the kernel where a rule is missing; where all is well it costs nothing."""
     families = tuple(dict.fromkeys(check.family for check in verdict.checks if check.cause in MISSING))
     return explain(verdict, read_kernel(families)) if families else verdict
@@ -122,23 +127,23 @@ def is_tracked(family: Family) -> bool:
         return True
     loopback = "::1" if family == 6 else "127.0.0.1"
     try:
-        listener = listen(End(loopback, 0))
+        listener = listen(SocketEnd(loopback, 0))
     except OSError:
         return True
     with listener:
-        caller, code = connect(End(loopback, listener.getsockname()[1]))
+        caller, code = connect(SocketEnd(loopback, listener.getsockname()[1]))
         with caller:
             return bool(code) or (read_tracked() or 0) > before
 
 
-def _busy(families: Sequence[Family], listeners: Listeners) -> Verdict:
-    taken = ", ".join(f"{End(ANY[family], port)}: {why}" for (family, port), why in listeners.busy.items())
+def _busy(families: Sequence[Family], listeners: Listeners) -> Validation:
+    taken = ", ".join(f"{SocketEnd(ANY[family], port)}: {why}" for (family, port), why in listeners.busy.items())
     return conclude([Check("outbound", families[0], "failed", f"no listener available: {taken}", "busy")])
 
 
 def _with_inbound(
-    settings: Settings, families: Sequence[Family], verdict: Verdict, deadline: float, *, await_inbound: bool
-) -> Verdict:
+    settings: Settings, families: Sequence[Family], verdict: Validation, deadline: float, *, await_inbound: bool
+) -> Validation:
     if verdict.cause not in {"", "undecided"} or not (settings.reflectors or await_inbound):
         return verdict
     found = check_inbound(settings, families, deadline, wait=await_inbound)
@@ -147,18 +152,18 @@ def _with_inbound(
     return conclude([*kept, *found])
 
 
-def _other_families(settings: Settings, ends: TokenEnds, around: Surroundings) -> list[End]:
+def _other_families(settings: Settings, ends: TokenEnds, around: Surroundings) -> list[SocketEnd]:
     """Return a target in the family that the caller's does not test, where the server takes both."""
     other: Family = 4 if family_of(ends.connect) == 6 else 6
     wanted = other in (settings.families or tuple(family for family in (4, 6) if around.addresses[family]))
-    return [End(NOWHERE[other], ends.connect.port)] if family_of(ends.listen) == 6 and wanted and not _is_own(ends) else []
+    return [SocketEnd(NOWHERE[other], ends.connect.port)] if family_of(ends.listen) == 6 and wanted and not _is_own(ends) else []
 
 
 def _is_own(ends: TokenEnds) -> bool:
     return ends.connect.port == ends.listen.port
 
 
-def _ask(server: TokenServer, target: End, deadline: float, tell: Tell) -> Check:
+def _ask(server: TokenServer, target: SocketEnd, deadline: float, tell: Tell) -> Check:
     tell("info", f"Connecting to {target}")
     reply = ask(server, target, deadline)
     family = family_of(target)
@@ -169,7 +174,7 @@ def _ask(server: TokenServer, target: End, deadline: float, tell: Tell) -> Check
     return Check("outbound", family, "failed", said, cause)
 
 
-def _explain(reply: Reply, target: End) -> tuple[Cause, str]:
+def _explain(reply: Reply, target: SocketEnd) -> tuple[Cause, str]:
     if reply.error in {errno.EPERM, errno.EACCES}:
         why = os.strerror(reply.error)
         return "filtered", f"unable to connect to {target}: a filter refuses it before it is redirected ({why})"

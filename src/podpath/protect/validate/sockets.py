@@ -18,7 +18,7 @@ DOMAIN = {4: socket.AF_INET, 6: socket.AF_INET6}
 ANY = {4: "0.0.0.0", 6: "::"}  # noqa: S104  # a REDIRECT in PREROUTING leads to the pod's address, one in OUTPUT to the loopback
 
 
-class End(NamedTuple):
+class SocketEnd(NamedTuple):
     """An address and a port."""
 
     address: str
@@ -29,22 +29,22 @@ class End(NamedTuple):
         return f"[{self.address}]:{self.port}" if ":" in self.address else f"{self.address}:{self.port}"
 
 
-def parse_end(text: str) -> End:
+def parse_end(text: str) -> SocketEnd:
     """Read `ADDRESS:PORT`, an IPv6 address in brackets; `ValueError` where it is none."""
     host, colon, port = text.rpartition(":")
     bare = host[1:-1] if host.startswith("[") and host.endswith("]") else host
     address = ipaddress.ip_address(bare)
     if not colon or (":" in bare) != host.startswith("[") or not port.isascii() or not port.isdigit() or int(port) > 65535:
         raise ValueError(text)
-    return End(str(address), int(port))
+    return SocketEnd(str(address), int(port))
 
 
-def family_of(end: End) -> Family:
+def family_of(end: SocketEnd) -> Family:
     """Tell an end's family."""
     return 6 if ":" in end.address else 4
 
 
-def listen(end: End, *, dual: bool = False) -> socket.socket:
+def listen(end: SocketEnd, *, dual: bool = False) -> socket.socket:
     """Listen without ever waiting; `dual` takes IPv4 on an IPv6 listener too, as servers in Rust and Go do."""
     listener = socket.socket(DOMAIN[family_of(end)], socket.SOCK_STREAM | socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC)
     try:
@@ -59,7 +59,7 @@ def listen(end: End, *, dual: bool = False) -> socket.socket:
     return listener
 
 
-def connect(target: End, *, source: str = "", hops: int | None = None) -> tuple[socket.socket, int]:
+def connect(target: SocketEnd, *, source: str = "", hops: int | None = None) -> tuple[socket.socket, int]:
     """Begin to connect and give the socket with the error so far, 0 for none; `hops` keeps the packet from going far."""
     family = family_of(target)
     caller = socket.socket(DOMAIN[family], socket.SOCK_STREAM | socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC)
@@ -76,7 +76,7 @@ def connect(target: End, *, source: str = "", hops: int | None = None) -> tuple[
     return caller, 0 if code == errno.EINPROGRESS else code
 
 
-def original_destination(accepted: socket.socket) -> End | None:
+def original_destination(accepted: socket.socket) -> SocketEnd | None:
     """Return where the other side meant to connect to, before it was redirected; None where conntrack does not know."""
     plain = _unmapped(accepted.getsockname())
     try:
@@ -88,10 +88,10 @@ def original_destination(accepted: socket.socket) -> End | None:
             port, packed = struct.unpack_from("!2xH4x16s", raw)
     except OSError:
         return None
-    return End(str(ipaddress.ip_address(packed)), port)
+    return SocketEnd(str(ipaddress.ip_address(packed)), port)
 
 
-def peer(accepted: socket.socket) -> End | None:
+def peer(accepted: socket.socket) -> SocketEnd | None:
     """Return the other side of a connection; None where it has gone already."""
     try:
         return _unmapped(accepted.getpeername())
@@ -99,12 +99,12 @@ def peer(accepted: socket.socket) -> End | None:
         return None
 
 
-def local(one: socket.socket) -> End:
+def local(one: socket.socket) -> SocketEnd:
     """Return our own side of a socket."""
     return _unmapped(one.getsockname())
 
 
-def _unmapped(name: tuple[str, int]) -> End:
+def _unmapped(name: tuple[str, int]) -> SocketEnd:
     address = ipaddress.ip_address(name[0].partition("%")[0])
     mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
-    return End(str(mapped or address), name[1])
+    return SocketEnd(str(mapped or address), name[1])

@@ -13,7 +13,7 @@ import string
 import time
 from typing import NamedTuple
 
-from podpath.protect.validate.sockets import End, connect, family_of, listen
+from podpath.protect.validate.sockets import SocketEnd, connect, family_of, listen
 
 LENGTH = 63
 _LETTERS = string.ascii_letters + string.digits
@@ -42,7 +42,7 @@ def make_token() -> bytes:
 class TokenServer:
     """Says its token to every client and closes; it works while `serve` is asked for."""
 
-    def __init__(self, end: End, token: bytes) -> None:
+    def __init__(self, end: SocketEnd, token: bytes) -> None:
         """Listen; `OSError` where the port is taken."""
         self.listener = listen(end, dual=family_of(end) == 6)
         self.token = token
@@ -65,7 +65,7 @@ class TokenServer:
                     continue  # the client has gone
 
 
-def ask(server: TokenServer, target: End, deadline: float) -> Reply:
+def ask(server: TokenServer, target: SocketEnd, deadline: float) -> Reply:
     """Connect to the target, serve meanwhile, and give what came back before the deadline."""
     caller, code = connect(target)
     with caller:

@@ -11,7 +11,7 @@ from typing import Final
 
 from podpath.net.provenance import Source
 from podpath.timeline.clock import Clock
-from podpath.timeline.event import Parts, Split
+from podpath.timeline.event import LineParts, Split
 from podpath.timeline.lines import LineFormat, ReadStamp
 from podpath.timeline.origins import name_origin
 from podpath.timeline.stamps import WallClock
@@ -40,11 +40,11 @@ def _split(source: Source) -> Split:
     origin = name_origin(source)
     wall = WallClock(Clock(now=0.0).zone)
 
-    def take_apart(line: str) -> Parts:
+    def take_apart(line: str) -> LineParts:
         stamp = wall.match(line, 1 if line[:1] == "[" else 0)
         text = line[stamp.end :].lstrip("] ") if stamp is not None else line
         logger = _LOGGER.match(text) if not origin else None
-        return Parts(logger["name"] if logger is not None else origin, text)
+        return LineParts(logger["name"] if logger is not None else origin, text)
 
     return take_apart
 

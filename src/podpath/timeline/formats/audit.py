@@ -10,7 +10,7 @@ from typing import Final
 
 from podpath.net.provenance import Source
 from podpath.timeline.clock import Clock
-from podpath.timeline.event import Parts, Split
+from podpath.timeline.event import LineParts, Split
 from podpath.timeline.lines import LineFormat, ReadStamp
 from podpath.timeline.stamps import WallClock
 
@@ -53,12 +53,12 @@ def _split(_: Source) -> Split:
     return take_apart
 
 
-def take_apart(line: str) -> Parts:
+def take_apart(line: str) -> LineParts:
     """Take a line apart: its type, which says what happened, leads the message."""
     found = _HEAD.match(line)
     if found is None:
-        return Parts("audit", line)
-    return Parts("audit", f"{found['type'] or ''} {line[found.end() :]}".strip(), found["host"] or "")
+        return LineParts("audit", line)
+    return LineParts("audit", f"{found['type'] or ''} {line[found.end() :]}".strip(), found["host"] or "")
 
 
 FORMAT = LineFormat("audit log", _HEAD, _stamp, _split, headings=_HEADINGS)

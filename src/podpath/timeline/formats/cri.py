@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from podpath.net.provenance import Source
-from podpath.timeline.event import Parts, Split
+from podpath.timeline.event import LineParts, Split
 from podpath.timeline.lines import LineFormat, stamps_in
 from podpath.timeline.origins import name_origin
 
@@ -18,9 +18,9 @@ _HEAD: Final = re.compile(
 def _split(source: Source) -> Split:
     origin = name_origin(source)
 
-    def take_apart(line: str) -> Parts:
+    def take_apart(line: str) -> LineParts:
         found = _HEAD.match(line)
-        return Parts(origin, line[found.end() :] if found is not None else line)
+        return LineParts(origin, line[found.end() :] if found is not None else line)
 
     return take_apart
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from podpath.net.provenance import Source
 from podpath.timeline.clock import Clock
-from podpath.timeline.event import Parts, Split
+from podpath.timeline.event import LineParts, Split
 from podpath.timeline.lines import LineFormat, ReadStamp
 from podpath.timeline.origins import name_origin
 from podpath.timeline.stamps import MONTHS, WallClock
@@ -40,9 +40,9 @@ def _stamp(source: Source, clock: Clock) -> ReadStamp:
 def _split(source: Source) -> Split:
     origin = name_origin(source)
 
-    def take_apart(line: str) -> Parts:
+    def take_apart(line: str) -> LineParts:
         found = _HEAD.match(line)
-        return Parts(origin, line[found.end() :] if found is not None else line)
+        return LineParts(origin, line[found.end() :] if found is not None else line)
 
     return take_apart
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from podpath.net.provenance import Source
 from podpath.timeline.clock import Clock
-from podpath.timeline.event import UNPLACED, Parts, Split
+from podpath.timeline.event import UNPLACED, LineParts, Split
 from podpath.timeline.lines import LineFormat, ReadStamp
 from podpath.timeline.stamps import MONTHS, WallClock
 
@@ -107,10 +107,10 @@ def _split(_: Source) -> Split:
     return take_apart
 
 
-def take_apart(line: str) -> Parts:
+def take_apart(line: str) -> LineParts:
     """Take a line apart behind its stamp; the kernel wrote all of them."""
     found = _RELATIVE.match(line) or _CTIME.match(line) or _ISO.match(line)
-    return Parts("kernel", line[found.end() :] if found is not None else line)
+    return LineParts("kernel", line[found.end() :] if found is not None else line)
 
 
 RELATIVE = LineFormat("dmesg", _RELATIVE, _stamp_relative, _split)

@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from podpath.net.provenance import Source
-from podpath.timeline.event import Parts, Split
+from podpath.timeline.event import LineParts, Split
 from podpath.timeline.lines import LineFormat, stamps_in
 
 _HEAD: Final = re.compile(
@@ -20,12 +20,12 @@ def _split(_: Source) -> Split:
     return take_apart
 
 
-def take_apart(line: str) -> Parts:
+def take_apart(line: str) -> LineParts:
     """Take a line apart behind its stamp."""
     found = _HEAD.match(line)
     if found is None:
-        return Parts("dpkg", line)
-    return Parts("update-alternatives" if found["alternative"] else "dpkg", line[found.end() :])
+        return LineParts("dpkg", line)
+    return LineParts("update-alternatives" if found["alternative"] else "dpkg", line[found.end() :])
 
 
 FORMAT = LineFormat("dpkg log", _HEAD, stamps_in(_HEAD, "stamp", "alternative"), _split, of_node=True, sparse=True)

@@ -8,7 +8,7 @@ from typing import Final
 
 from podpath.net.provenance import Source
 from podpath.timeline.clock import Clock
-from podpath.timeline.event import Parts, Split
+from podpath.timeline.event import LineParts, Split
 from podpath.timeline.lines import LineFormat, ReadStamp
 
 _SHAPE: Final = re.compile(r'\s*\{(?=.{0,1900}"__REALTIME_TIMESTAMP")')
@@ -29,16 +29,16 @@ def _split(_: Source) -> Split:
     return take_apart
 
 
-def take_apart(line: str) -> Parts:
+def take_apart(line: str) -> LineParts:
     """Take an entry apart; bytes that are no UTF-8 are an array of numbers in it."""
     try:
         fields = json.loads(line)
     except (ValueError, RecursionError):
-        return Parts("", line)
+        return LineParts("", line)
     if not isinstance(fields, dict):
-        return Parts("", line)
+        return LineParts("", line)
     program = text_of(fields.get("SYSLOG_IDENTIFIER")) or text_of(fields.get("_COMM"))
-    return Parts(program, text_of(fields.get("MESSAGE")), text_of(fields.get("_HOSTNAME")))
+    return LineParts(program, text_of(fields.get("MESSAGE")), text_of(fields.get("_HOSTNAME")))
 
 
 def text_of(value: object) -> str:

@@ -8,7 +8,7 @@ from typing import Final
 
 from podpath.net.provenance import Source
 from podpath.timeline.clock import Clock
-from podpath.timeline.event import Parts, Split
+from podpath.timeline.event import LineParts, Split
 from podpath.timeline.lines import LineFormat, ReadStamp
 from podpath.timeline.origins import name_origin
 from podpath.timeline.stamps import WallClock
@@ -46,17 +46,17 @@ def _scale(number: float) -> float | None:
 def _split(source: Source) -> Split:
     origin = name_origin(source)
 
-    def take_apart(line: str) -> Parts:
+    def take_apart(line: str) -> LineParts:
         try:
             fields = json.loads(line)
         except (ValueError, RecursionError):
-            return Parts(origin, line)
+            return LineParts(origin, line)
         if not isinstance(fields, dict):
-            return Parts(origin, line)
+            return LineParts(origin, line)
         message = _first(fields, "msg", "message", "log", "event", "MESSAGE")
         error = _first(fields, "error", "err")
         writer = _first(fields, "logger", "component", "program")
-        return Parts(
+        return LineParts(
             origin or writer, f"{message.rstrip()}: {error}" if error else message.rstrip(), _first(fields, "host", "hostname")
         )
 

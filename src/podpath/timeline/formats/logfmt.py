@@ -7,7 +7,7 @@ from typing import Final
 
 from podpath.net.provenance import Source
 from podpath.timeline.clock import Clock
-from podpath.timeline.event import Parts, Split
+from podpath.timeline.event import LineParts, Split
 from podpath.timeline.lines import LineFormat, ReadStamp
 from podpath.timeline.origins import name_origin
 from podpath.timeline.stamps import WallClock
@@ -32,15 +32,15 @@ def _stamp(source: Source, clock: Clock) -> ReadStamp:
 def _split(source: Source) -> Split:
     origin = name_origin(source)
 
-    def take_apart(line: str) -> Parts:
+    def take_apart(line: str) -> LineParts:
         found = _MESSAGE.search(line)
         writer = _WRITER.search(line) if not origin else None
         name = origin or (writer["name"] if writer is not None else "")
         if found is None:
-            return Parts(name, line)
+            return LineParts(name, line)
         message = found["quoted"].replace('\\"', '"') if found["quoted"] is not None else found["bare"]
         rest = line[found.end() :].strip()
-        return Parts(name, f"{message} {rest}" if rest else message)
+        return LineParts(name, f"{message} {rest}" if rest else message)
 
     return take_apart
 

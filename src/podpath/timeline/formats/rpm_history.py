@@ -11,7 +11,7 @@ from typing import Final
 
 from podpath.net.provenance import Source
 from podpath.timeline.clock import Clock
-from podpath.timeline.event import Parts, Split
+from podpath.timeline.event import LineParts, Split
 from podpath.timeline.formats import syslog
 from podpath.timeline.lines import LineFormat, ReadStamp
 from podpath.timeline.stamps import MONTHS, WallClock
@@ -63,19 +63,19 @@ def _stamp_last(source: Source, clock: Clock) -> ReadStamp:
 
 
 def _split_yum(_: Source) -> Split:
-    return lambda line: Parts("yum", line[16:])
+    return lambda line: LineParts("yum", line[16:])
 
 
 def _split_dnf(_: Source) -> Split:
-    def take_apart(line: str) -> Parts:
+    def take_apart(line: str) -> LineParts:
         found = _DNF.match(line)
-        return Parts("dnf", line[found.end() :] if found is not None else line)
+        return LineParts("dnf", line[found.end() :] if found is not None else line)
 
     return take_apart
 
 
 def _split_last(_: Source) -> Split:
-    return lambda line: Parts("rpm", f"Installed: {line.split(maxsplit=1)[0]}")
+    return lambda line: LineParts("rpm", f"Installed: {line.split(maxsplit=1)[0]}")
 
 
 YUM = LineFormat("yum log", _YUM, syslog.FORMAT.stamp, _split_yum, yearless=True, of_node=True, sparse=True)

@@ -12,7 +12,7 @@ from typing import Final
 
 from podpath.net.provenance import Source
 from podpath.timeline.clock import Clock
-from podpath.timeline.event import Parts, Split
+from podpath.timeline.event import LineParts, Split
 from podpath.timeline.lines import LineFormat, ReadStamp, split_tagged
 from podpath.timeline.stamps import MONTHS, WallClock
 from podpath.timeline.years import first_year, turn
@@ -105,7 +105,7 @@ def _split(_: Source) -> Split:
     return take_apart
 
 
-def take_apart(line: str) -> Parts:
+def take_apart(line: str) -> LineParts:
     """Take a line apart behind its stamp."""
     found = _STAMP.match(line)
     return split_tagged(line[found.end() + 1 :] if found is not None else line)

@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from podpath.net.provenance import Source
-from podpath.timeline.event import Parts, Split
+from podpath.timeline.event import LineParts, Split
 from podpath.timeline.lines import LineFormat, stamps_in
 
 _HEAD: Final = re.compile(
@@ -19,13 +19,13 @@ def _split(_: Source) -> Split:
     return take_apart
 
 
-def take_apart(line: str) -> Parts:
+def take_apart(line: str) -> LineParts:
     """Take a line apart; a field that is not there is spelled `-`."""
     found = _HEAD.match(line)
     if found is None:
-        return Parts("", line)
+        return LineParts("", line)
     program, host = (("" if found[name] == "-" else found[name]) for name in ("program", "host"))
-    return Parts(program, line[found.end() :].lstrip("\ufeff"), host)
+    return LineParts(program, line[found.end() :].lstrip("\ufeff"), host)
 
 
 FORMAT = LineFormat("syslog (RFC 5424)", _HEAD, stamps_in(_HEAD, "stamp"), _split)

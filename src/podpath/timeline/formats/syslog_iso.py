@@ -10,7 +10,7 @@ from typing import Final
 
 from podpath.net.provenance import Source
 from podpath.timeline.clock import Clock
-from podpath.timeline.event import Parts, Split
+from podpath.timeline.event import LineParts, Split
 from podpath.timeline.formats.syslog import HEADINGS
 from podpath.timeline.lines import LineFormat, ReadStamp, split_tagged
 from podpath.timeline.stamps import WallClock
@@ -90,7 +90,7 @@ def _split(_: Source) -> Split:
     return take_apart
 
 
-def take_apart(line: str) -> Parts:
+def take_apart(line: str) -> LineParts:
     """Take a line apart behind its stamp."""
     found = _TAGGED.match(line) or _FULL.match(line)
     return split_tagged(line[found.end() :] if found is not None else line)

@@ -9,7 +9,7 @@ import re
 from typing import Final
 
 from podpath.net.provenance import Source
-from podpath.timeline.event import Parts, Split
+from podpath.timeline.event import LineParts, Split
 from podpath.timeline.lines import LineFormat, stamps_in
 
 _ROW: Final = re.compile(r" *\d{1,6} \|(?P<command>[^|]*)\| (?P<stamp>\d{4}-\d\d-\d\d \d\d:\d\d) \|(?P<action>[^|]*)\|")
@@ -20,12 +20,12 @@ def _split(_: Source) -> Split:
     return take_apart
 
 
-def take_apart(line: str) -> Parts:
+def take_apart(line: str) -> LineParts:
     """Take a row apart: what was typed (or who ran it, in older versions), and what it did."""
     found = _ROW.match(line)
     if found is None:
-        return Parts("yum", line)
-    return Parts("yum", f"run: {found['command'].strip()} ({found['action'].strip()})")
+        return LineParts("yum", line)
+    return LineParts("yum", f"run: {found['command'].strip()} ({found['action'].strip()})")
 
 
 FORMAT = LineFormat("yum history", _ROW, stamps_in(_ROW, "stamp"), _split, headings=_HEADINGS, of_node=True, sparse=True)
