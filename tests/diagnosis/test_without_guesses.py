@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from podpath.checks.finding import Finding, Repair
+from podpath.checks.finding import WEIGHTY, Finding, Repair, Severity
 from podpath.checks.links import pod_outside_bridge
 from podpath.diagnosis.diagnose import diagnose
 from podpath.diagnosis.diagnosis import Diagnosis
@@ -71,7 +71,7 @@ def shown_case(target: str, policy: str = "ACCEPT") -> Case:
 
 def certain(answer: Diagnosis) -> list[Finding]:
     """Return the certain findings."""
-    return [finding for finding in answer.findings if finding.certainty == 1 and finding.severity in {"cause", "fault"}]
+    return [finding for finding in answer.findings if finding.certainty == 1 and finding.severity in WEIGHTY]
 
 
 @settings(max_examples=12, deadline=None)
@@ -128,7 +128,7 @@ def test_a_finding_that_is_gone_without_the_guess_is_possible() -> None:
     """It is told with what it rests on, and its cure has no commands."""
     made = with_pods_range(GUESS)
     repair = Repair(title="mend it", commands=("ip addr add 10.77.0.1/24 dev cni0",))
-    told = Finding(check=pod_outside_bridge.NAME, severity="fault", claim="it is so", evidence=(), repairs=(repair,))
+    told = Finding(check=pod_outside_bridge.NAME, severity=Severity.FAULT, claim="it is so", evidence=(), repairs=(repair,))
     (lowered,) = lower_guessed(made, (told,))
 
     assert POSSIBLE == lowered.certainty
