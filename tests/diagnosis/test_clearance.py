@@ -46,6 +46,17 @@ def test_a_whole_node_that_works_is_cleared() -> None:
     """Nothing forbids the all-clear, and exit code and headline give it."""
     answer = diagnose(SOUND, (PROBE,))
     assert (Verdict.NONE, (), 0) == (answer.verdict, answer.forbids, answer.exit_code)
+    assert () == answer.questions
+
+
+@pytest.mark.parametrize(("kept", "verdict"), [(True, Verdict.NONE), (False, Verdict.POSSIBLE)])
+def test_a_table_of_connections_that_lost_entries_forbids_it(verdict: Verdict, *, kept: bool) -> None:
+    """A rule goes by the state of a connection: an entry that was lost may be the one that it meets."""
+    host = SOUND.node.host
+    tracked = host.conntrack._replace(complete=kept, span=span("conntrack -L"))
+    answer = diagnose(with_host(SOUND, replace(host, conntrack=tracked)), (PROBE,))
+
+    assert verdict is answer.verdict
 
 
 @given(st.sets(st.sampled_from(LISTINGS), min_size=1))

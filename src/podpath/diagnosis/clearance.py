@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from podpath.checks.topology import known_rules
 from podpath.datapath.conversations.conversation import converse
 from podpath.datapath.tracing.trace import Branch, Conversation, Delivered, Undecided
 from podpath.diagnosis.complained import Complained
@@ -127,6 +128,9 @@ def _find_unshown(node: Node, walked: Sequence[Walked], passed: Iterable[str]) -
                 tool = "iptables-save" if family == 4 else "ip6tables-save"
                 yield NotShown(what=f"the rules of {tool.partition('-')[0]}", netns=name, ask=tool)
         yield from _find_unlisted(netns)
+        entries = netns.conntrack
+        if entries.span is not None and not entries.complete and _depends_on_entries(netns):
+            yield NotShown(what="the tracked connections", netns=name, ask=entries.ask, spans=(entries.span,))
     delivered = {
         (branch.traces[0].outcome.netns, one.probe.protocol)
         for one in walked if not one.works
@@ -140,6 +144,15 @@ def _find_unshown(node: Node, walked: Sequence[Walked], passed: Iterable[str]) -
         yield NotShown(what="the listening sockets", netns=name, ask=node.namespaces[name].sockets.ask)
 
 
+def _depends_on_entries(netns: Netns) -> bool:
+    """Tell whether a rule translates addresses or goes by the state of a connection: what is tracked decides there."""
+    tables = [table for filtered in netns.netfilter.values() for table in filtered.tables]
+    rules = [rule for table in tables for rule in known_rules(table)]
+    return any(rule.table == "nat" or any(match.name in _STATEFUL for match in rule.matches) for rule in rules)
+
+
+_STATEFUL = frozenset({"conntrack", "state"})
+"""Matches that ask for the state of a connection."""
 _WITH_SOCKETS = frozenset({6, 17})
 """Protocols in which somebody has to listen: TCP and UDP."""
 

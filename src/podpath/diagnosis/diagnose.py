@@ -113,6 +113,8 @@ def _questions(
     verdict, findings, forbids = told
     if verdict is Verdict.FAULT:
         return concluded.questions
+    if verdict is Verdict.NONE:
+        return ()  # whatever would still be worth a question forbids the all-clear
     clearing = ask_for_clearance(forbids)
     unheard = not is_asked(case) and bool(case.mentions) and any(isinstance(one, NothingWalked) for one in forbids)
     asked = ask_expert(case) if unheard or is_asked(case) else ()

@@ -264,3 +264,24 @@ def test_a_pods_shell_in_the_line_above_names_its_namespace() -> None:
 
     assert source.netns is not None
     assert "web-0" in source.netns
+
+
+ENTRY = (
+    "tcp      6 118 SYN_SENT src=10.0.0.1 dst=10.96.0.9 sport=5308 dport=80 [UNREPLIED] "
+    "src=10.9.0.7 dst=10.0.0.1 sport=80 dport=5308"
+)
+TRAILER = "conntrack v1.4.6 (conntrack-tools): 2 flow entries have been shown."
+
+
+@pytest.mark.parametrize("garbage", ["tcq      6 11a garbage src=10.0.0.1 dst= zz", "the table was damaged here somehow"])
+@pytest.mark.parametrize("place", [1, 2])
+def test_a_listing_keeps_its_command_whose_trailer_comes_first(garbage: str, place: int) -> None:
+    """Standard error comes before standard output through a pipe, and a damaged line amid entries is no prose."""
+    printed = [TRAILER, ENTRY, ENTRY]
+    printed.insert(place, garbage)
+    text = "\n".join(["root@n1:~# conntrack -L 2>&1", *printed, "root@n1:~# ip route", "default via 10.0.0.1 dev eth0"])
+
+    assert commands_with_output(text) == [
+        ("conntrack -L 2>&1", tuple(printed)),
+        ("ip route", ("default via 10.0.0.1 dev eth0",)),
+    ]

@@ -121,4 +121,11 @@ def _takes_unknown(block: Block, context: Context) -> bool:
         return False
     if len(text) - len(text.lstrip()) < block.indent:
         return False
-    return not (reads_as_sentence(text) if block.shape is None else reads_as_prose(text))
+    return _is_amid(block, context) or not (reads_as_sentence(text) if block.shape is None else reads_as_prose(text))
+
+
+def _is_amid(block: Block, context: Context) -> bool:
+    """Tell whether a line stands amid an output: what a damaged line of a listing said is unread, and is not prose."""
+    if block.shape is None or context.line.text.lstrip().startswith(("#", "//", "<-", "^")):
+        return False
+    return continues(block.shape, context.following, block.indent)

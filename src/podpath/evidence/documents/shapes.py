@@ -68,7 +68,8 @@ SHAPES: tuple[Shape, ...] = (
            r"(?:Type|Revision|Header|Size in memory|References|Number of entries|Members): ?|[\da-f.:]+(?:[/,].*)?$",
            blanks=True),
     _shape("conntrack", "conntrack cat",
-           r"(?:\[[A-Z_]+\] +)?(?:ipv[46] +\d+ +)?(?:tcp|udp|udplite|icmp|icmpv6|sctp|dccp|gre|unknown) +\d+ +.*\bsrc=\S+ dst=",
+           r"(?:\[[A-Z_]+\] +)?(?:ipv[46] +\d+ +)?(?:tcp|udp|udplite|icmp|icmpv6|sctp|dccp|gre|unknown) +\d+ +.*\bsrc=\S+ dst=|"
+           r"(?:# )?conntrack v\S+ \(conntrack-tools\): ",
            r"conntrack v\d|# conntrack v"),
     _shape("conntrack -S", "conntrack", r"cpu=\d+\s+\w+=\d+ "),
     _shape("ipvsadm", "ipvsadm cat",
