@@ -30,6 +30,7 @@ from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
 from podpath.checks.said import find_said
 from podpath.checks.stated import spans_of
+from podpath.checks.told import LOSSES, is_with_own_host, list_failing
 from podpath.net.messages import MessageKind
 from podpath.net.provenance import Span
 from podpath.node.case import Case
@@ -63,5 +64,6 @@ def check(case: Case) -> Iterator[Finding]:
         breaks=("connections between the host and these containers; others of the LAN work",),
         prevention="Give the host a child device of its own, or use a bridge.",
         certainty=0.6,
+        proves=LOSSES if any(is_with_own_host(complaint) for complaint in list_failing(case)) else frozenset(),
         marks=KINDS[:2],
     )

@@ -23,10 +23,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask, Finding
+from podpath.checks.finding import Ask, Finding, Repair, Severity
 from podpath.checks.said import Meaning, find_said, tell
+from podpath.checks.told import UNBRIDGED, is_bridged, is_by_service, list_failing
 from podpath.checks.topology import BRIDGE_CALLS, known_sysctl
 from podpath.net.messages import MessageKind
+from podpath.net.technologies import Technology
 from podpath.node.case import Case
 
 CATEGORIES = (Category.BRIDGE_NETFILTER, Category.KERNEL_MODULE, Category.HAIRPIN)
@@ -48,8 +50,35 @@ MEANING = Meaning(
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report that it was said, where no sysctl says otherwise."""
+    """Report that it was said, where no sysctl says otherwise, or that it is off while what it breaks is said to fail."""
     said = find_said(case, MessageKind.BRIDGE_CALLS_DISABLED)
     switch = known_sysctl(case.node.host, BRIDGE_CALLS)
     if said and (switch is None or switch.value != "1"):
         yield tell(NAME, said, MEANING)
+        return
+    if switch is None or switch.value != "0" or switch.span is None or case.mentions & UNBRIDGED:
+        return
+    failing = list(list_failing(case))
+    cut = [complaint for complaint in failing if is_bridged(complaint)]
+    if cut or any(is_by_service(complaint) for complaint in failing):
+        yield Finding(
+            check=NAME,
+            severity=Severity.FAULT,
+            claim=MEANING.claim,
+            evidence=(switch.span, *(complaint.span for complaint in cut[:1])),
+            reasoning=(
+                "What the bridge passes on by itself meets no rule while the switch is 0: its reply is not translated back.",
+            ),
+            breaks=(MEANING.breaks,),
+            repairs=(Repair(title=MEANING.cure, commands=MEANING.commands),),
+            prevention="Keep br_netfilter in /etc/modules-load.d and the switch in /etc/sysctl.d.",
+            certainty=1.0 if cut and _has_bridge(case) else 0.5,
+            asks=() if cut and _has_bridge(case) else (ASK,),
+            marks=("bridge-nf-call-iptables", "0"),
+        )
+
+
+def _has_bridge(case: Case) -> bool:
+    """Tell whether the ticket shows a bridge, or speaks of a network that is one."""
+    shown = any(link.kind == "bridge" for link in case.node.host.links.items)
+    return shown or bool(case.mentions & {Technology.BRIDGE, Technology.FLANNEL, Technology.DOCKER})

@@ -1,7 +1,8 @@
-"""forwarding-switched-off: a sysctl file switches IPv4 forwarding off on a host that needs it.
+"""forwarding-switched-off: IPv4 forwarding is off on a host that needs it, by a sysctl file or as its value shows.
 
 What it is
-    A file of sysctl.d (a hardening benchmark's, an old sysctl.conf) sets net.ipv4.ip_forward=0.
+    A file of sysctl.d (a hardening benchmark's, an old sysctl.conf) sets net.ipv4.ip_forward=0, or its value is 0
+    while containers, guests or a network behind the host are cut off from what lies beyond.
 
 Why it breaks
     The engine switches forwarding on when it starts. Whoever applies the file afterwards (sysctl -p, sysctl
@@ -24,7 +25,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Repair, Severity
+from podpath.checks.finding import Ask, Finding, Repair, Severity
+from podpath.checks.told import is_forwarded, is_forwarder, list_failing
 from podpath.checks.topology import known_sysctl
 from podpath.node.case import Case
 
@@ -39,7 +41,13 @@ KEYS = ("net.ipv4.ip_forward", "net.ipv4.conf.all.forwarding")
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report a file that wants it off, while nothing shows it on: certain where it is seen to be off."""
+    """Report a file that wants it off, certain where it is seen to be off, and a host that is off and has to forward."""
+    yield from _wanted_off(case)
+    yield from _missed(case)
+
+
+def _wanted_off(case: Case) -> Iterator[Finding]:
+    """Report a file that wants it off, while nothing shows it on."""
     wanted = [item for item in case.configured if item.key in KEYS and item.value == "0"]
     facts = [fact for key in KEYS if (fact := known_sysctl(case.node.host, key)) is not None]
     live = [fact.span for fact in facts if fact.value == "0" and fact.span is not None]
@@ -57,3 +65,41 @@ def check(case: Case) -> Iterator[Finding]:
         certainty=1.0 if live else 0.8,
         marks=("ip_forward", "0"),
     )
+
+
+def _missed(case: Case) -> Iterator[Finding]:
+    """Report a host that forwards nothing while people say that what it has to forward fails.
+
+    Certain where they say that a workload does not get to what lies beyond the host. In a listing of all sysctls the value
+    is one of a thousand that nobody pointed at.
+    """
+    host = case.node.host
+    facts = [fact for key in KEYS if (fact := known_sysctl(host, key)) is not None and fact.span is not None]
+    off = [fact.span for fact in facts if fact.value == "0" and fact.span is not None]
+    if not off or len(off) < len(facts) or any(item.key in KEYS and item.value == "0" for item in case.configured):
+        return
+    cut = [complaint for complaint in list_failing(case) if is_forwarded(complaint)]
+    if not cut and (host.sysctls_complete or not is_forwarder(case)):
+        return
+    yield Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim="IPv4 forwarding is off, so the host drops what containers, guests or networks behind it send beyond it.",
+        evidence=(*off, *(complaint.span for complaint in cut[:1])),
+        reasoning=("Without forwarding the kernel drops each packet that is not for the host itself, and tells nobody.",),
+        breaks=("everything that the host would have to forward",),
+        repairs=(Repair(title="let the host forward packets", commands=("sysctl -w net.ipv4.ip_forward=1",)),),
+        prevention="Keep `net.ipv4.ip_forward = 1` in the file of /etc/sysctl.d that sorts last.",
+        certainty=1.0 if cut else POSSIBLE,
+        asks=() if cut else (ASK,),
+        marks=("ip_forward", "0"),
+    )
+
+
+POSSIBLE = 0.6
+"""Of a host that stands between others, while nobody says that what it would forward fails."""
+ASK = Ask(
+    "whether what fails has to be forwarded by this host, and whether its source is translated",
+    "sysctl net.ipv4.ip_forward; iptables -t nat -S POSTROUTING (MASQUERADE); tcpdump -ni any host ADDRESS",
+    "it comes in by one device and leaves by none: forwarding is what is missing",
+)

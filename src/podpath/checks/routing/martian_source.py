@@ -23,10 +23,12 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Ask, Finding
 from podpath.checks.said import Meaning, find_said, tell
+from podpath.checks.told import LOSSES, list_failing
 from podpath.net.messages import Message, MessageKind
 from podpath.node.case import Case
 
@@ -54,7 +56,7 @@ def check(case: Case) -> Iterator[Finding]:
         return
     values = said[0].values
     device = values["device"]
-    yield tell(
+    found = tell(
         NAME,
         said,
         Meaning(
@@ -67,6 +69,9 @@ def check(case: Case) -> Iterator[Finding]:
             ask=ASK,
         ),
     )
+    failing = {str(address) for complaint in list_failing(case) for address in complaint.addresses}
+    failing |= {str(end) for attempt in case.attempts if attempt.is_bad for end in (attempt.probe.src, attempt.probe.dst)}
+    yield replace(found, proves=LOSSES) if failing & {values["src"], values["dst"]} else found
 
 
 def _is_stray(message: Message) -> bool:
