@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
+
 import pytest
 
 from podpath.datapath.netfilter.verdicts import ACCEPT, DROP, Queued
-from podpath.datapath.reasons.boundaries import ChainsCircle
+from podpath.datapath.reasons.boundaries import ChainsCircle, ChainsTooDeep
 from podpath.datapath.reasons.rules import PolicyDecided
 from podpath.datapath.tracing.exploration import Choices
 from podpath.net.provenance import Known, Option, Unknown
@@ -167,3 +169,54 @@ def test_a_doubtful_rule_that_only_counts_does_not_fork() -> None:
     sender.send(sender.skb(tcp(), iif="cni0", oif="eth0"), "FORWARD")
 
     assert [] == choices.made
+
+
+def deep(levels: int) -> list[str]:
+    """Make rules of chains that call one another so deep below FORWARD, the last of which drops."""
+    calls = [f"D{level} -j D{level + 1}" for level in range(1, levels)]
+    return ["FORWARD -j D1", *calls, f"D{levels} -j DROP"]
+
+
+def tree(levels: int) -> list[str]:
+    """Make a binary tree of chains: each calls the next twice, and behind all of them FORWARD drops."""
+    calls = [f"D{level} -j D{level + 1}" for level in range(1, levels) for _ in range(2)]
+    return ["FORWARD -j D1", *calls, f"D{levels} -j RETURN", "FORWARD -j DROP"]
+
+
+SHAPES = (
+    pytest.param(deep(15), "legacy", True, id="15 levels, legacy"),
+    pytest.param(deep(5000), "legacy", True, id="5,000 levels, legacy"),
+    pytest.param(tree(14), "legacy", True, id="2^13 jumps, legacy"),
+    pytest.param(deep(15), "nft", True, id="15 levels, nft"),
+    pytest.param(deep(16), "nft", False, id="16 levels, nft"),
+    pytest.param(deep(17), "nft", False, id="17 levels, nft"),
+    pytest.param(tree(14), "nft", True, id="2^13 jumps, nft"),
+)
+
+
+def chains_of(rules: list[str]) -> list[str]:
+    """Return the names of the chains that rules stand in, without the base chain."""
+    return [name for name in dict.fromkeys(rule.partition(" ")[0] for rule in rules) if name != "FORWARD"]
+
+
+@pytest.mark.parametrize(("rules", "flavour", "accepted"), SHAPES)
+def test_chains_are_walked_as_the_kernel_loads_them(rules: list[str], flavour: str, *, accepted: bool) -> None:
+    """What the kernel loads is walked to its end; what it refuses is said to be refused."""
+    text = given_rules(*rules, chains=chains_of(rules))
+    verdict = verdict_of(given(text) if flavour == "nft" else given(legacy=text))
+
+    assert DROP is verdict if accepted else isinstance(verdict, Queued) and isinstance(verdict.reason, ChainsTooDeep)
+
+
+@pytest.mark.kernel("unshare", "iptables-nft-restore", "iptables-legacy-restore")
+@pytest.mark.parametrize(("rules", "flavour", "accepted"), SHAPES)
+def test_the_kernel_refuses_the_same_chains(rules: list[str], flavour: str, *, accepted: bool) -> None:
+    """The same rules are loaded in a network namespace of their own, or the kernel says that there are too many links."""
+    text = "\n".join(
+        ["*filter", ":FORWARD ACCEPT [0:0]", *(f":{name} -" for name in chains_of(rules)), *(f"-A {rule}" for rule in rules)]
+    )
+    command = ["unshare", "--net", f"iptables-{flavour}-restore"]
+    done = subprocess.run(command, input=f"{text}\nCOMMIT\n", capture_output=True, text=True, check=False, timeout=60)
+
+    assert accepted is (done.returncode == 0), done.stderr
+    assert accepted is ("Too many links" not in done.stderr)

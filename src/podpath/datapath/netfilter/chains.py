@@ -13,13 +13,22 @@ from podpath.datapath.netfilter.rules import COUNT, GOTO, RETURN
 from podpath.datapath.netfilter.state import Decision, Doubt, HookState
 from podpath.datapath.netfilter.tables import FILTERING, CompiledTable
 from podpath.datapath.netfilter.verdicts import ACCEPT, DROP, Queued, Verdict
-from podpath.datapath.reasons.boundaries import ChainsCircle
+from podpath.datapath.reasons.boundaries import ChainsCircle, ChainsTooDeep
 from podpath.datapath.reasons.rules import ChainTaken, PolicyDecided
 from podpath.datapath.tracing.trace import RuleHit
 from podpath.net.provenance import Option
 
-MOST_JUMPS = 4096
-"""A packet that changes chains more often than this is in a ruleset that the kernel would refuse: chains that call themselves."""
+MOST_JUMPS = 1 << 17
+"""Changes of chain after which a walk ends: so many means chains that go to themselves, which the kernel refuses.
+
+Seen on 6.18: both flavours walk a tree of chains with 2^13 jumps, the legacy one 2^16.
+"""
+LOOKED_AT = 64
+"""Jumps after which the chains under way are looked at for one that is called twice: chains that call themselves."""
+MOST_LEVELS = 16
+"""Chains of nftables, the base chain included, that may call one another (NFT_JUMP_STACK_SIZE, net/netfilter/nf_tables_api.c
+v6.12); the kernel refuses more with "Too many links". Legacy tables have no such limit: 5,000 were walked.
+"""
 
 Frame = tuple[CompiledChain, Sequence[CompiledRule], int, int]
 """Where a chain goes on: the chain, the rules to try, the next of them, and the mark that they were picked by."""
@@ -115,14 +124,25 @@ class Traversal:
             if chain is not None and self.table.is_known(target.name):
                 rule.chain = chain
         if chain is not None:
-            self.frames.append((chain, chain.select(state), 0, state.skb.mark))
-            return None
+            refused = self._refuse(chain)
+            if refused is None:
+                self.frames.append((chain, chain.select(state), 0, state.skb.mark))
+            return refused
         name = target.name if target is not None else ""
         effect = self.table.missing(state.walk, rule.rule, name)
         if effect == "return":
             return None
         state.decision = Decision(effect, ChainTaken(name, effect), rule.rule.span)
         return ACCEPT if effect == "accept" else DROP
+
+    def _refuse(self, chain: CompiledChain) -> Verdict | None:
+        """End the walk where the kernel would not have loaded the rules: chains in a circle, or called too deep."""
+        deep = self.table.source.flavour == "nft" and len(self.frames) >= MOST_LEVELS
+        if (deep or self.jumps % LOOKED_AT == 0) and len({id(frame[0]) for frame in self.frames}) < len(self.frames):
+            return Queued(ChainsCircle(), self.table.ask)
+        if deep:
+            return Queued(ChainsTooDeep(chain.source.name, MOST_LEVELS), self.table.ask)
+        return None
 
     def _leave(self, chain: CompiledChain, rules: Sequence[CompiledRule]) -> None:
         """Come to a chain's end. That the rules which the evidence leaves out of it do nothing is an assumption."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from podpath.datapath.netfilter.chains import MOST_JUMPS
+from podpath.datapath.netfilter.chains import MOST_JUMPS, MOST_LEVELS
 from podpath.datapath.netfilter.stages import collect_spans
 from podpath.datapath.netfilter.state import Decision, HookState
 from podpath.datapath.netfilter.verdicts import ACCEPT, DROP, Queued, Verdict
 from podpath.datapath.nftables.statements import BREAK
 from podpath.datapath.nftables.tables import CompiledNftChain
-from podpath.datapath.reasons.boundaries import ChainsCircle
+from podpath.datapath.reasons.boundaries import ChainsCircle, ChainsTooDeep
 from podpath.datapath.reasons.rules import ChainTaken, PolicyDecided
 from podpath.datapath.tracing.trace import NearMiss
 from podpath.net import nft
@@ -16,6 +16,7 @@ from podpath.net.packet import Packet
 from podpath.net.provenance import Option
 
 FUNCTION = "net/netfilter/nf_tables_core.c:nft_do_chain v6.12"
+ASK = "nft list ruleset"
 
 
 class NftStage:
@@ -72,8 +73,9 @@ def traverse(state: HookState, base: CompiledNftChain) -> Verdict | None:
             if result.kind not in {"jump", "goto"}:
                 continue
             jumps += 1
-            if jumps > MOST_JUMPS:
-                return Queued(ChainsCircle(), "nft list ruleset")
+            refused = _refuse(frames, jumps, result.chain)
+            if refused is not None:
+                return refused
             if result.kind == "jump":
                 frames.append((chain, index))
             target = chain.table.chains.get(result.chain)
@@ -89,6 +91,14 @@ def traverse(state: HookState, base: CompiledNftChain) -> Verdict | None:
         else:
             _leave(state, chain)
     return _policy(state, base)
+
+
+def _refuse(frames: list[tuple[CompiledNftChain, int]], jumps: int, name: str) -> Verdict | None:
+    """End the walk where the kernel would not have loaded the rules; `frames` are the calls under way without this one."""
+    deep = len(frames) + 1 >= MOST_LEVELS
+    if jumps > MOST_JUMPS or (deep and len({id(caller) for caller, _ in frames}) < len(frames)):
+        return Queued(ChainsCircle(), ASK)
+    return Queued(ChainsTooDeep(name, MOST_LEVELS), ASK) if deep else None
 
 
 def _run_rule(state: HookState, ops: tuple[object, ...]) -> nft.Verdict | Verdict | None:

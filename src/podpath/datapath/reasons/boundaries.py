@@ -23,6 +23,15 @@ class ChainsCircle(NamedTuple):
 
 
 @distinct
+class ChainsTooDeep(NamedTuple):
+    """A chain is called deeper than nftables calls chains: the kernel refuses to load such rules."""
+
+    chain: str
+    levels: int
+    """The chains that the kernel lets stand one in another, the base chain included."""
+
+
+@distinct
 class TargetNotFollowed(NamedTuple):
     """The effect of a target is known in words and not modelled."""
 
@@ -40,4 +49,4 @@ class StatementNotFollowed(NamedTuple):
     """The rule, with its chain, table and namespace."""
 
 
-BoundaryReason = NotModelled | ChainsCircle | TargetNotFollowed | StatementNotFollowed
+BoundaryReason = NotModelled | ChainsCircle | ChainsTooDeep | TargetNotFollowed | StatementNotFollowed

@@ -28,6 +28,8 @@ def spell_boundary(reason: BoundaryReason) -> str:
             return f"{why}: {DETAILS.get(name, '{0}').format(*about)}" if about else why
         case boundaries.ChainsCircle():
             return "its chains call each other without end, which the kernel refuses to load"
+        case boundaries.ChainsTooDeep(chain, levels):
+            return f"{chain} is called {levels} chains deep, which the kernel refuses to load (Too many links)"
         case boundaries.TargetNotFollowed(target, where):
             return f"{NOT_FOLLOWED[target]} at {where}"
         case boundaries.StatementNotFollowed(statement, where):
