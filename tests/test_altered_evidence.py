@@ -126,10 +126,11 @@ UNKNOWN_RULES = (
 
 @pytest.mark.parametrize(("form", "before", "line"), UNKNOWN_RULES)
 def test_a_rule_that_nobody_knows_forbids_it(form: Form, before: str, line: str) -> None:
-    """It may drop the packet, or let one in that something else drops: the walk asks where it stands."""
+    """It may drop the packet, or let one in that something else drops: the walk asks where it stands, or a check suspects it."""
     answer = podpath.diagnose(Pasted(with_rule(form, before, line), "console.txt"), [TO_SERVICE])
+    suspected = any(span.text.strip() == line.strip() for finding in answer.findings for span in finding.evidence)
     assert answer.verdict == Verdict.POSSIBLE
-    assert {SomeBranchesFail, NotWalkedToTheEnd, LinesUnread} & {type(one) for one in answer.diagnosis.forbids}
+    assert suspected or {SomeBranchesFail, NotWalkedToTheEnd, LinesUnread} & {type(one) for one in answer.diagnosis.forbids}
 
 
 UNKNOWN_STATEMENTS: Sequence[object] = (
