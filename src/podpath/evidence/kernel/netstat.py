@@ -14,6 +14,8 @@ from podpath.evidence.records import Reading
 from podpath.evidence.text.ledger import Ledger
 from podpath.net.provenance import Source
 
+_LONGEST = 300
+"""No line that the program prints is as long (statistics.c)."""
 _SECTION = re.compile(r"\s*(?P<name>(?:Ip|Ip6|Icmp|Icmp6|IcmpMsg|Tcp|Udp|Udp6|UdpLite|UdpLite6|TcpExt|IpExt|MPTcpExt|Sctp)):\s*$")
 _WORDS = re.compile(r"\s*(?:\(?\s*)?(?P<value>\d{1,20}) (?P<words>[A-Za-z][\w ,.()/'-]*)$")
 _NAMED = re.compile(r"\s*(?P<name>[A-Za-z][\w ]*):\s*(?P<value>\d{1,20})\s*$")
@@ -55,7 +57,7 @@ _NAMES = (
 def recognise(source: Source) -> int:
     """Recognise the headings of protocols, the command, or lines that a grep left and that only this program words so."""
     lines = sample(source)
-    if not lines:
+    if not lines or any(len(line) > _LONGEST for line in lines):
         return NO
     sections = sum(_SECTION.match(line) is not None for line in lines)
     known = sum(any(pattern.search(line) for pattern, _ in _NAMES) and _WORDS.match(line) is not None for line in lines)
@@ -69,6 +71,8 @@ def read(source: Source) -> Reading:
     ledger = Ledger(source)
     section = ""
     for index, line in enumerate(source.lines):
+        if len(line) > _LONGEST:
+            continue
         heading = _SECTION.match(line)
         if heading is not None:
             section = heading["name"]
