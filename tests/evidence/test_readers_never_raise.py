@@ -106,4 +106,4 @@ def test_a_monstrous_line_takes_linear_time(row: Format) -> None:
         before = time.process_time()
         row.recognise(source)
         row.read(source)
-        assert time.process_time() - before < 1, line[:20]
+        assert time.process_time() - before < 3, line[:20]

@@ -6,7 +6,8 @@ import pytest
 
 from podpath.evidence import recognition
 from podpath.evidence.kernel.sysctl import spell_key
-from podpath.evidence.records import Reading, SysctlRecord
+from podpath.evidence.records import MessageRecord, Reading, SysctlRecord
+from podpath.net.messages import MessageKind
 from tests.evidence.consoles import block, read, recorded
 
 
@@ -97,7 +98,7 @@ def test_a_missing_key_takes_no_value() -> None:
     ))  # fmt: skip
 
     assert {"net.ipv4.ip_forward": "1"} == settings(reading)
-    assert 3 == len(read(recorded("sysctl-missing")).records)
+    assert 3 == sum(isinstance(record, SysctlRecord) for record in read(recorded("sysctl-missing")).records)
 
 
 def test_an_empty_value_is_one_in_a_listing_only() -> None:
@@ -116,11 +117,12 @@ def test_a_key_that_was_never_set_is_no_gap() -> None:
     assert ({"net.ipv4.ip_forward": "1"}, ()) == (settings(reading), reading.gaps)
 
 
-def test_permission_denied_is_a_gap() -> None:
-    """It says nothing about the value."""
+def test_permission_denied_is_a_message() -> None:
+    """It says nothing about the value, and is kept as what the kernel said."""
     reading = read(block("net.ipv4.ip_forward = 1\nsysctl: permission denied on key 'net.ipv4.tcp_fastopen_key'"))
 
-    assert ({"net.ipv4.ip_forward": "1"}, [2]) == (settings(reading), [gap.span.line for gap in reading.gaps])
+    said = [(record.kind, record.span.line) for record in reading.records if isinstance(record, MessageRecord)]
+    assert ({"net.ipv4.ip_forward": "1"}, [(MessageKind.SYSCTL_DENIED, 2)]) == (settings(reading), said)
 
 
 def test_a_configuration_file_says_what_is_wanted() -> None:
