@@ -57,7 +57,7 @@ def _next_question(conversation: Conversation, branch: Branch | None, forbids: S
     if conversation.verdict == "NEVER":
         return f"podpath diagnose ... --probe '{conversation.probe}'"
     asked = [question.ask for question in ask_for_clearance(forbids)]
-    if branch is not None and not branch.works:
+    if branch is not None and branch.traces and not branch.works:
         outcome = branch.last.outcome
         asked = [outcome.ask] if isinstance(outcome, Undecided) else [made.ask for made in branch.assumptions]
     return next((ask for ask in asked if ask), "")

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import podpath
 from podpath.checks.links.bridge_port_addressed import check
+from podpath.library.given import Pasted
+from podpath.node.case import Case
 from tests.assembly.evidence_text import case_of_document
 
+HOST_FAILS = "\nThe host cannot reach the internet since then.\n"
+GUESTS_FAIL = "\nThe containers cannot reach the internet since then.\n"
 FILE = """
 ```
 $ cat /etc/network/interfaces
@@ -28,12 +33,30 @@ ONBOOT=yes
 """
 
 
-def test_a_port_with_dhcp_is_certain() -> None:
-    """Its own stanza and the bridge's are quoted."""
-    (found,) = check(case_of_document(FILE.format(port="eth0", method="dhcp")))
+def told(prose: str, file: str) -> Case:
+    """Return the case of a ticket, with what its prose complains of."""
+    return podpath.read(Pasted(f"{prose}{file}", "ticket.md")).facts
+
+
+def test_a_port_with_an_address_is_certain_where_the_host_fails() -> None:
+    """Its own stanza and the bridge's are quoted; guests behind the bridge need no address of the port."""
+    static = FILE.format(port="eth0", method="static\n    address 192.168.1.3")
+
+    (found,) = check(told(HOST_FAILS, static))
+    assert ["address 192.168.1.3", "bridge_ports eth0"] == [span.text.strip() for span in found.evidence]
+    assert 1.0 == found.certainty
+    for prose in ("", GUESTS_FAIL):
+        (found,) = check(told(prose, static))
+        assert 1.0 > found.certainty
+        assert found.asks
+
+
+def test_a_port_that_asks_by_dhcp_is_possible_where_the_bridge_has_an_address() -> None:
+    """A request is no address: the bridge's own may carry the host."""
+    (found,) = check(told(HOST_FAILS, FILE.format(port="eth0", method="dhcp")))
 
     assert ["iface eth0 inet dhcp", "bridge_ports eth0"] == [span.text.strip() for span in found.evidence]
-    assert 1.0 == found.certainty
+    assert 1.0 > found.certainty
 
 
 def test_a_manual_port_or_another_device_is_right() -> None:

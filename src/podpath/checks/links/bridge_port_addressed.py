@@ -24,8 +24,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Repair, Severity
-from podpath.checks.wanted import wanted_devices
+from podpath.checks.finding import Ask, Finding, Repair, Severity
+from podpath.checks.told import WORKLOADS, list_failing
+from podpath.checks.wanted import Wanted, wanted_devices
+from podpath.net.settings import Setting
 from podpath.node.case import Case
 
 CATEGORIES = (Category.BRIDGE_CONFIGURATION, Category.NETWORK_MANAGER)
@@ -37,9 +39,12 @@ def check(case: Case) -> Iterator[Finding]:
     devices = wanted_devices(case)
     ports = {port: (wanted.device, span) for wanted in devices for port, span in wanted.ports}
     ports |= {wanted.device: (wanted.bridge, wanted.span) for wanted in devices if wanted.bridge}
+    addressed = {wanted.device: bool(_static(wanted)) for wanted in devices}
+    failing = tuple(list_failing(case))
+    hit = bool(failing) and not any({one.source, one.target} & WORKLOADS for one in failing)
     for wanted in devices:
         bridge, joined = ports.get(wanted.device, ("", None))
-        static = [one for one in wanted.addresses if one.words[:1] not in {("0.0.0.0",), ("0.0.0.0/0",)}]  # noqa: S104
+        static = _static(wanted)
         if joined is None or (wanted.dhcp is None and not static):
             continue
         how = "an address by DHCP" if wanted.dhcp is not None else f"the address {static[0].value}"
@@ -53,6 +58,18 @@ def check(case: Case) -> Iterator[Finding]:
             breaks=(f"what the host sends from {wanted.device}'s own address",),
             repairs=(Repair(title=f"leave {wanted.device} without an address, and give {bridge} the host's", commands=()),),
             prevention="Configure addresses on bridges, never on their ports.",
-            certainty=1.0,
+            certainty=1.0 if hit and (static or not addressed.get(bridge)) else 0.6,
             marks=(wanted.device, bridge),
+            asks=(
+                Ask(
+                    fact=f"whether {wanted.device} has an address and the host's routes lead over it",
+                    command=f"ip addr show {wanted.device}; ip addr show {bridge}; ip route",
+                    decides=f"an address or a route on {wanted.device}: it is the cause; both on {bridge}: it is not",
+                ),
+            ),
         )
+
+
+def _static(wanted: Wanted) -> list[Setting]:
+    """Return the addresses that a file gives a device; an ifcfg file may say none as 0.0.0.0."""
+    return [one for one in wanted.addresses if one.words[:1] not in {("0.0.0.0",), ("0.0.0.0/0",)}]  # noqa: S104

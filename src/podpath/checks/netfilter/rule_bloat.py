@@ -49,13 +49,15 @@ TABLES = ("filter", "nat", "mangle", "raw")
 
 def check(case: Case) -> Iterator[Finding]:
     """Report the rule of each chain that has the most copies, and a count of rules beyond reason."""
+    counts = [(counted.rules, stated.span) for counted, stated in statements_of(case, RuleCount)]
+    slow = any(one.failure in _SLOW and not one.works for one in case.complaints)
+    beyond = tuple(span for rules, span in counts if rules >= SOME * MANY)
     for name in TABLES:
         for _, chain in chains_of(case.node.host, name):
             found = _find_copies(chain)
             if found is not None:
-                yield _report(*found, sure=found[1] >= MANY or (_is_abridged(case, chain) and found[1] >= FEW))
-    counts = [(counted.rules, stated.span) for counted, stated in statements_of(case, RuleCount)]
-    slow = any(one.failure in _SLOW and not one.works for one in case.complaints)
+                abridged = not chain.complete and found[1] >= FEW and (slow or bool(beyond))
+                yield _report(*found, counted=beyond, sure=found[1] >= MANY or abridged)
     yield from _check_piped(case, slow=slow)
     for rules, span in counts:
         if rules >= MOST:
@@ -119,24 +121,17 @@ def _is_hidden(rule: Rule) -> bool:
     return bool({"source", "destination"} & set(rule.hidden)) or (devices and plain) or (bool(rule.unread) and not rule.hidden)
 
 
-def _is_abridged(case: Case, chain: Chain) -> bool:
-    """Tell whether somebody left out a part of so many rules, and says that it is slow or counted a number beyond reason."""
-    if chain.complete:
-        return False
-    slow = any(one.failure in _SLOW and not one.works for one in case.complaints)
-    return slow or any(counted.rules >= SOME * MANY for counted, _ in statements_of(case, RuleCount))
+def _report(rule: Rule, count: int, *, counted: tuple[Span, ...], sure: bool) -> Finding:
+    claim = f"The same rule stands {count} times in {rule.chain} of {rule.table}"
+    return _report_copies(claim, rule.span, *counted, sure=sure)
 
 
-def _report(rule: Rule, count: int, *, sure: bool) -> Finding:
-    return _report_copies(f"The same rule stands {count} times in {rule.chain} of {rule.table}", rule.span, sure=sure)
-
-
-def _report_copies(claim: str, span: Span, *, sure: bool) -> Finding:
+def _report_copies(claim: str, *spans: Span, sure: bool) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT if sure else Severity.RISK,
         claim=f"{claim}.",
-        evidence=(span,),
+        evidence=spans,
         reasoning=("Something appends it without looking whether it is there.",),
         breaks=("throughput, latency and every change of the rules",),
         repairs=(

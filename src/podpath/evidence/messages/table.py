@@ -69,7 +69,7 @@ FALLBACKS = frozenset({MessageKind.PLUGIN_FAILED, MessageKind.SYSCTL_DENIED})
 """Kinds of a line that nothing else claims: what passes another's error on, and what that error keeps from being set."""
 SHORT = 3000
 """Lines of a source in which messages are looked for that two lines hold together."""
-NARROW, BROAD = 70, 260
+NARROW, BROAD = 40, 260
 """Columns at which terminals and mails break lines."""
 _BEGINNING = re.compile(
     r"\s*(?:[$#>|*{}\[<-]|\d{1,4}[-/:.]\d|[A-Z][a-z]{2} [ \d]\d |[IWEF]\d{4} |time=|level=|ts=|"
